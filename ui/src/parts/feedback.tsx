@@ -64,9 +64,7 @@ function headline({ status }: ApiError): string {
 }
 
 export interface AwaitProps<D> {
-  /**
-   * A read, or a value made from its data. Do not spread a read, because the page would be drawn again at each refresh.
-   */
+  /** A read, or a value made from its data. Do not spread a read: the page would be drawn again at each refresh. */
   readonly of: Pick<Loaded<D>, 'data' | 'error' | 'refetch'>;
   /** Header above the skeleton and above an error, for a page whose own header needs the data. */
   readonly header?: ReactNode;

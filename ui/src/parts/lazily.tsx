@@ -45,9 +45,7 @@ export function TextDiff(props: TextDiffProps) {
 
 const WebhookSecretDialog = lazy(() => import('./webhook-secret.tsx'));
 
-/**
- * Shows the secret of a webhook once. The code loads with the page that may make a secret, not only with the secret.
- */
+/** Shows the secret of a webhook once. The code loads earlier, with the page that may make a secret. */
 export function WebhookSecret(props: WebhookSecretProps) {
   return (
     <Suspense>

@@ -25,7 +25,7 @@ function takeWorker(): Worker {
   return worker;
 }
 
-/** Formats a text in another thread; undefined until the first is done. Then the last result stays meanwhile. */
+/** Formats a text in another thread. Returns the last result meanwhile, undefined before the first. */
 export function useDocument(text: string): Read | undefined {
   const [read, setRead] = useState<Read>();
   // Checking each line costs less than a worker.

@@ -8,7 +8,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Numbers are aligned to the right. */
   readonly align?: 'left' | 'right';
-  /** A Tailwind width, like `w-40`; one column without takes the rest. */
+  /** A Tailwind width, like `w-40`. One column without a width takes the rest. */
   readonly width?: string;
   /** The column is left out below this width, so its content must be elsewhere too. */
   readonly from?: 'md' | 'lg';

@@ -9,7 +9,7 @@ export interface TypedDataProps {
   readonly schema: unknown;
   /** The differences from other data of the routine. */
   readonly changes: DataChanges | null;
-  /** Adds a button to a row, like one for its past. */
+  /** Adds a button to each row, such as one for earlier values. */
   readonly rowAction?: RowAction | undefined;
 }
 

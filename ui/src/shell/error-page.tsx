@@ -5,10 +5,7 @@ import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { usePageTitle } from '#ui/parts/page-title.ts';
 
-/**
- * Shows an error that the page did not catch: with its request id if it came from the API, otherwise as a fault of the
- * dashboard.
- */
+/** Shows an uncaught error of a page: an error of the API with its request id, or a fault of the dashboard. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   usePageTitle('Something went wrong');

@@ -42,7 +42,7 @@ export function NewRoutinePage() {
   );
 }
 
-/** Chooses the model of a new routine once the models are known. If none is good, the person chooses in the form. */
+/** Chooses the model of a new routine once the models are known. Without a choice, the person makes it in the form. */
 function WithModel({ children }: { readonly children: (blank: RoutineForm) => ReactNode }) {
   const models = useRead('/v1/models', {}, { staleMs: 60_000 });
   // Keep the form: models are read again after a sign-in, when the form may be filled in already.
