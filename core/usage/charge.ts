@@ -45,7 +45,7 @@ export async function spendBesideRuns<T>(
 ): Promise<SpentBesideRuns<T>> {
   const limits = await readLimits(database, charge, maxCostUsdPerOrganization);
   if (prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
-    throw new AppError('allowance_exceeded', 'The model has no prices, and what it costs is limited here.');
+    throw new AppError('allowance_exceeded', 'The model has no prices, but its cost is limited here.');
   }
   const whole = { ...NO_USAGE, ...most };
   const charged = await chargeBeforehand(database, limits, {

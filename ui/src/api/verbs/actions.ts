@@ -42,7 +42,7 @@ export const REJECT = verb<Known & { readonly note?: string | null }>()('post', 
   unless: ifDecided,
   question: ({ toolName = 'this call' }) => ({
     title: `Reject ${drawn(toolName)}?`,
-    description: 'The call is never sent, and calls that use its result end with it.',
+    description: 'The call is never sent, and calls that use its result are not sent either.',
     action: 'Reject call',
   }),
   input: ({ id, note = null }) => ({ path: { actionId: id }, body: { reason: note } }),

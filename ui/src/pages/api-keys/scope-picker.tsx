@@ -34,7 +34,7 @@ export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerPr
           />
         ))}
       </div>
-      {!mayWrite && <p className="text-sm text-muted">Keys that change things are made by owners and admins.</p>}
+      {!mayWrite && <p className="text-sm text-muted">Only owners and admins make keys that change things.</p>}
       <FormError message={error} />
     </fieldset>
   );

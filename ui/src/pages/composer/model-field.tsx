@@ -124,7 +124,7 @@ function Estimate({ routineId, model }: { routineId: string; model: RoutineForm[
   }
   const { basis, sampleSize, p50, p95, pricing } = forecast.data.perRun;
   if (!isSame(model, routine.data.model)) {
-    return <p className="text-sm text-muted">What a run costs on this model is known after its first run.</p>;
+    return <p className="text-sm text-muted">The cost of a run on this model is known after the first run.</p>;
   }
   if (basis === 'limits') {
     return (

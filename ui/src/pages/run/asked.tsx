@@ -42,7 +42,7 @@ export function Rehearsal({ run }: { readonly run: Run }) {
   return (
     <>
       <Notice className="mt-4">
-        Rehearsal: only tools that read were called. Nothing was changed, and its result is none of the routine.
+        Rehearsal: only tools that read were called. Nothing was changed, and the result does not count for the routine.
       </Notice>
       <Section title="Would have done" className="mt-8">
         {run.wouldHaveDone.length === 0 ? (

@@ -236,8 +236,8 @@ const FAILURES: Readonly<Record<string, string>> = {
   tool_failed: 'The call of the tool failed',
   too_slow: 'There was no response in time',
   too_large: 'The response was too large',
-  not_json: 'The response is not JSON, so no part of it could be looked at',
-  pointer_missing: 'A part that it looks at is not in the response',
+  not_json: 'The response is not JSON, so the gate could not read its parts',
+  pointer_missing: 'The response lacks a part that the gate reads',
 };
 
 function wordsOf({ failed, reason }: GateVerdict): string {
