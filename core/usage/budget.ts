@@ -67,7 +67,6 @@ function lower(one: string | null, other: string | null): string | null {
   return new Big(one).lt(other) ? one : other;
 }
 
-/** Owners of a limit: the routine, its project or organization, the operator, or the plan. */
 export const LIMIT_SCOPES = ['routine', 'project', 'organization', 'operator', 'plan'] as const;
 export type LimitScope = (typeof LIMIT_SCOPES)[number];
 

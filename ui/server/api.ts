@@ -11,7 +11,6 @@ export interface Api {
 /** Time without a byte, not even a comment of an event stream, after which a response is given up. */
 const SILENCE_MS = 75_000;
 
-/** Connects to the API at its origin. */
 export function connectApi(origin: string): Api {
   const isSecure = origin.startsWith('https:');
   const begin = isSecure ? requestHttps : requestHttp;

@@ -30,7 +30,6 @@ export function withoutForeignLinks<T>(content: T): T {
   return each(content) as T;
 }
 
-/** Writes a mail as text and as HTML. */
 export function bodyOf(content: MailContent, places: Places): { readonly text: string; readonly html: string } {
   const { lines, path, sections = [] } = content;
   const { uiOrigin, stops } = places;

@@ -42,7 +42,6 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads the error that a response carries. */
 export function errorOf(response: Response, body: unknown): ApiError {
   const { error, requestId } = record(body);
   const { code, message } = record(error);

@@ -10,5 +10,4 @@ function isLocale(tag: string): boolean {
   }
 }
 
-/** Time zone of the reader. */
 export const VIEWER_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -46,7 +46,6 @@ export function waitOf(waitingFor: string): string {
   return `Waiting: ${WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase()}.`;
 }
 
-/** Words for the warnings of a run. */
 export const WARNINGS: Readonly<Record<Shape<'Run'>['warnings'][number], string>> = {
   tools_failed: 'Every call to the tools of a connection failed, so the run had to work without them.',
 };

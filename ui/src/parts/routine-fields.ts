@@ -122,7 +122,6 @@ export function valueInWords(field: RoutineField, value: unknown): string {
   return textOf(field, value) || 'None';
 }
 
-/** Returns true for the default value of a field. */
 export function isDefault(field: RoutineField, value: unknown): boolean {
   return JSON.stringify(value ?? null) === JSON.stringify(DECLARED[field].default ?? null);
 }

@@ -10,7 +10,6 @@ export interface ScopePickerProps {
   readonly onChange: (scopes: readonly Scope[]) => void;
 }
 
-/** Chooses the scopes of a key. */
 export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerProps) {
   const choose = (scope: Scope, on: boolean) =>
     onChange(on ? [...chosen, scope] : chosen.filter((each) => each !== scope));

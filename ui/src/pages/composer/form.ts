@@ -38,7 +38,6 @@ export function changedFields(before: RoutineForm, after: RoutineForm): (keyof R
   return (FIELDS as (keyof RoutineForm)[]).filter((field) => !isSame(before[field], after[field]));
 }
 
-/** Makes a patch of these fields. */
 export function patchOf(form: RoutineForm, fields: readonly (keyof RoutineForm)[]) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fields of the form are fields of a patch
   return Object.fromEntries(fields.map((field) => [field, form[field]])) as Shape<'UpdateRoutine'>;

@@ -134,7 +134,6 @@ function Choice({ name, cards }: FieldOfProps) {
   );
 }
 
-/** Returns the message of the error at a path of the form. */
 export function useMessageAt(name: string): string | undefined {
   return messageAt(useFormContext<RoutineForm>().formState.errors, name);
 }

@@ -107,7 +107,6 @@ function amountOf({ limit, max }: Limit, amount: string): string {
   return limit === 'maxCostUsdPerMonth' ? moneyBeside(amount, max) : count(Number(amount));
 }
 
-/** Words for the basis of an estimate. */
 export const BASES: Readonly<Record<Shape<'RunEstimate'>['basis'], string>> = {
   version_runs: 'from past runs of this version',
   proof_run: 'from its only run so far',

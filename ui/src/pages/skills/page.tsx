@@ -213,7 +213,6 @@ function Card({ skill }: { readonly skill: Summary }) {
   );
 }
 
-/** Asks for a new skill of the project. */
 function NewSkillDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const form = useForm({ defaultValues: EMPTY_SKILL });
   const create = useSend('post', '/v1/skills', {
