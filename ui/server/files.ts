@@ -75,7 +75,7 @@ async function compress(body: Buffer) {
   ] as const);
 }
 
-/** Serves the files, and the page for every other address, which its router resolves. */
+/** Serves the files, and for every other address the page, whose router resolves the address. */
 export function serveFiles(files: BuiltFiles): Middleware {
   return (ctx) => {
     ctx.state.served = 'files';

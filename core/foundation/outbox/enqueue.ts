@@ -77,7 +77,7 @@ export async function recordUnaddressed(
   `;
 }
 
-/** Holds events about a routine for the summary of its project, which counts them. */
+/** Holds events about a routine for the summary of the project, which counts the events. */
 export async function holdMail(
   tx: Db,
   mail: MessageSubject & { readonly kinds: readonly MessageKind[] },

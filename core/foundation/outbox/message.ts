@@ -151,7 +151,7 @@ export const oldestUnsentMail = sql`coalesce((
   select extract(epoch from now() - min(created_at)) from outbox where state = 'pending' and channel = 'mail'
 ), 0)::float8`;
 
-/** Erases the texts of mails about runs and the addresses of monitors; those still to be sent are given up. */
+/** Erases the texts of mails about runs and the addresses of monitors. Unsent messages are given up. */
 export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update outbox set content = null, url = null,

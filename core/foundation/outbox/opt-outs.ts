@@ -27,7 +27,7 @@ export function hasOptedOut(userId: Sql, scopeIds: Sql): Sql {
 }
 
 export interface UnsubscribeLinks {
-  /** Returns the address of an opt-out, which works without a session. */
+  /** Returns the address of an opt-out. The address works without a session. */
   of(optOut: OptOut): string;
   /** Reads the token at the end of such an address; undefined if the signature is not by this service. */
   read(token: string): OptOut | undefined;

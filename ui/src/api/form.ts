@@ -34,7 +34,7 @@ export function showFaults<Values extends FieldValues>(
   }
 }
 
-/** Returns the submit handler of a form, which shows the server's faults in it. */
+/** Returns a submit handler that shows the server's faults in the form. */
 export function submitTo<Values extends FieldValues>(
   form: UseFormReturn<Values>,
   send: (values: Values) => Promise<unknown>,

@@ -41,8 +41,9 @@ export function useRead<P extends PathOf<'get'>>(
 }
 
 /**
- * Reads the response of a POST that changes nothing. @example const preview =
- * useAsk('/v1/routines/{routineId}/preview', { path: { routineId }, body: { variables } });
+ * Reads the response of a POST that changes nothing.
+ * @example
+ * const preview = useAsk('/v1/routines/{routineId}/preview', { path: { routineId }, body: { variables } });
  */
 export function useAsk<P extends PathOf<'post'>>(
   path: P,

@@ -8,7 +8,7 @@ export interface BlockPair extends LinePair {
   readonly depth: number;
 }
 
-/** Two rows of a table, as two values of each column; null where a text has no such row or column. */
+/** Two rows of a table, as two values of each column; null if a text has no such row or column. */
 export interface RowPair {
   readonly sign: '+' | '−' | '~' | '=';
   readonly cells: ReadonlyMap<string, LinePair>;

@@ -14,7 +14,7 @@ export interface OutlineEntry {
   readonly depth: number;
 }
 
-/** An element of a text that is safe to show: tags and attributes of closed lists. */
+/** An element that is safe to show: its tag and attributes are from closed lists. */
 export interface DocumentElement {
   readonly tag: DocumentTag;
   readonly children: readonly DocumentNode[];

@@ -100,7 +100,7 @@ export function textOf(field: string, value: unknown): string {
     .join('\n');
 }
 
-/** Names a part, with its unit where the name lacks it. */
+/** Names a part, with its unit if the name lacks one. */
 function partInWords(path: string): string {
   const label = labelOf(path);
   const unit = declared(path)?.unit;

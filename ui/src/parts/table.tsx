@@ -6,13 +6,13 @@ export interface Column<Row> {
   readonly key: string;
   readonly header: ReactNode;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers are aligned to the right. */
+  /** `right` for numbers. */
   readonly align?: 'left' | 'right';
   /** A Tailwind width, like `w-40`. One column without a width takes the rest. */
   readonly width?: string;
   /** The column is left out below this width, so its content must be elsewhere too. */
   readonly from?: 'md' | 'lg';
-  /** Shows the cell without its column's name where the table becomes a list, on a phone. */
+  /** Shows the cell without its column's name if the table is a list, on a phone. */
   readonly bare?: boolean;
 }
 
@@ -131,7 +131,7 @@ function PlainRow<Row>({ row, columns, actions, isDim }: BodyRowProps<Row>) {
   );
 }
 
-/** Tells whether a cell shows its column's name where the table is a list. */
+/** Tells whether a cell shows its column's name if the table is a list. */
 function isNamed<Row>(column: Column<Row>, index: number): boolean {
   return index > 0 && column.bare !== true;
 }

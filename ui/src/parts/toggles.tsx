@@ -36,7 +36,7 @@ export function Checkbox({ label, description, checked, onChange, disabled = fal
   );
 }
 
-/** Switches a setting, which takes effect at once. */
+/** Switches a setting at once. */
 export function Switch({ label, description, checked, onChange, disabled = false }: ToggleProps) {
   const id = useId();
   return (

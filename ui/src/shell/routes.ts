@@ -20,7 +20,7 @@ export const accountRoute = createRoute({
   component: lazyPage(() => import('./account-layout.tsx'), 'AccountLayout'),
 });
 
-/** Pages of one project, which is named in the address. */
+/** Pages of one project. The address names the project. */
 export const projectRoute = createRoute({
   getParentRoute: () => accountRoute,
   path: '/p/$projectId',

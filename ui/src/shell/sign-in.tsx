@@ -23,7 +23,7 @@ interface SignInProps {
   readonly onSignedIn: () => Promise<void>;
 }
 
-/** Signs a person in: by password, with the second factor where there is one, or by passkey. */
+/** Signs a person in: by password, with the second factor if they have one, or by passkey. */
 export function SignIn({ email, notice, footer, covers = false, onSignedIn }: SignInProps) {
   const form = useForm({ defaultValues: { email: email ?? '', password: '' } });
   const signIn = useSend('post', '/auth/sign-in/email', { showsError: true });

@@ -55,7 +55,7 @@ function partsOf(value: object): [string, unknown][] {
   return Object.entries(value).filter(([, part]) => part !== undefined);
 }
 
-/** Maps the server's names of fields to those of the form, where they differ. */
+/** Maps the server's names of fields to those of the form, if they differ. */
 export const FAULT_NAMES = {
   'model.modelId': 'model',
   'model.provider': 'model',

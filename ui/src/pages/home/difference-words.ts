@@ -82,7 +82,7 @@ function itemInWords(item: unknown, key: string | undefined): string {
   return [name, ...rest].join(', ');
 }
 
-/** Tells whether the name of an item contains a value, or the value is an address, which says nothing in a line. */
+/** Tells whether the name of an item contains a value, or the value is an address, which a line does not need. */
 function isSaid(name: string, value: unknown): boolean {
   return typeof value === 'string' && (lettersOf(name).includes(lettersOf(value)) || URL.canParse(value));
 }

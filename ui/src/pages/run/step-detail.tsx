@@ -27,7 +27,7 @@ interface StepDetailProps {
   readonly leftOut: number;
 }
 
-/** Shows a step once its texts, which the detail of its run leaves out, have been read. */
+/** Shows a step once its texts have been read, because the detail of the run leaves them out. */
 export function ReadStep({ runId, step, ...rest }: StepDetailProps & { readonly runId: string }) {
   const read = useRead('/v1/runs/{runId}/steps', {
     path: { runId },
@@ -198,7 +198,7 @@ function Part({ label, text, length }: PartProps) {
   );
 }
 
-/** Names a connection as it was called at the time of the run, with a link while it exists. */
+/** Names a connection by its name at the time of the run, with a link while the connection exists. */
 function ConnectionName({ id, name }: { readonly id: string; readonly name: string | null }) {
   const projectId = useProjectId();
   const { data, error } = useRead(

@@ -36,7 +36,7 @@ export function numberOf(text: string): number | null {
   return /^-?\d+(\.\d+)?$/.test(digits) ? Number(digits) : (text as unknown as number);
 }
 
-/** Maps the server's names of fields to those of the form, where they differ. */
+/** Maps the server's names of fields to those of the form, if they differ. */
 export const BUDGET_NAMES = {
   'budget.maxTokensPerDay': 'tokens',
   'budget.maxCostUsdPerMonth': 'cost',

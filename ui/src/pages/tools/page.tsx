@@ -88,7 +88,7 @@ export function ToolsPage() {
   );
 }
 
-/** Takes a tool from a routine, which returns the routine to draft. */
+/** Takes a tool from a routine. The routine then returns to draft. */
 const DISABLE = verb<Shape<'ToolPolicy'>>()('patch', '/v1/routines/{routineId}/tools/{policyId}', {
   label: 'Disable',
   icon: PowerOff,
