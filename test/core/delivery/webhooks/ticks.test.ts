@@ -3,7 +3,7 @@ import type { StartableDelivery } from '#core/foundation/engine/index.ts';
 import { announceSlots, withdrawSlots } from '#core/execution/admission/index.ts';
 import { recordEnd } from '#core/execution/runs/end-run.ts';
 import { success } from '#core/execution/run-states/states.ts';
-import { claimAttempt } from '#core/delivery/webhooks/claim.ts';
+import { claimAttempt } from '#core/delivery/webhooks/attempt.ts';
 import { claimDueDeliveries } from '#core/delivery/webhooks/start.ts';
 import { enqueueDelivery, listDeliveries, redeliver, startDueDeliveries } from '#core/delivery/webhooks/index.ts';
 import { transaction, withStatements } from '#lib/database/index.ts';
