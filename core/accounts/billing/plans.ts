@@ -17,7 +17,7 @@ export interface PlanRule {
   readonly billingConfigured: boolean;
   /** The plan of every organization on a self-hosted service. */
   readonly defaultPlan: Plan;
-  /** The operator's own bound on an organization's runs at a time. Default none. */
+  /** The operator's limit of an organization's runs at a time. No limit by default. */
   readonly runsAtATime?: number | undefined;
 }
 
@@ -27,8 +27,8 @@ export function effectivePlan(rule: PlanRule, paidPlan: Plan | null): Plan {
 }
 
 /**
- * Returns an SQL expression: the plan that a row of `organizations` has paid for. It ends at the end of the paid time
- * without a tick or the processor.
+ * Returns an SQL expression: the plan that a row of `organizations` has paid for. The plan ends with the paid time by
+ * itself, even while neither scheduler nor payment processor works.
  */
 export function paidPlanOf(organization: Sql): Sql {
   return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;
@@ -64,7 +64,7 @@ export function planOfPrice(prices: PriceList, priceId: string | null): PaidPlan
   return PAID_PLANS.find((plan) => priceId !== null && prices[plan].includes(priceId));
 }
 
-/** Parses `price_a, price_b`, as the variables hold it. @throws when it names no price */
+/** Parses a variable such as `price_a, price_b`. @throws when it names no price */
 export function parsePriceIds(text: string): readonly [string, ...string[]] {
   const [sold, ...former] = text
     .split(',')
@@ -74,7 +74,7 @@ export function parsePriceIds(text: string): readonly [string, ...string[]] {
   return [sold, ...former];
 }
 
-/** Tells whether a plan is better than another: it costs more. */
+/** Tells whether a plan is better than another, that is, more expensive. */
 export function isBetter(plan: PaidPlan, than: PaidPlan): boolean {
   return PLANS[plan].priceCents > PLANS[than].priceCents;
 }
@@ -88,8 +88,8 @@ function periodStart(organizationId: string): Sql {
 }
 
 /**
- * Counts one run against the allowance of the period, as a statement for a CTE. It returns a row; no row when the
- * allowance is used up or the condition is false.
+ * Returns the statement of a CTE that counts one run against the allowance of the period. The CTE has one row, or none
+ * when the allowance is used up or the condition is false.
  */
 export function takeOneRun(organizationId: string, plan: Plan, condition: Sql): Sql {
   return sql`

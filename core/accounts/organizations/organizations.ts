@@ -79,10 +79,10 @@ async function countFounded(tx: Db, userId: string, except: string | null): Prom
 }
 
 /**
- * Creates an organization for a person who has none. It runs on each sign-in, which repairs a crash between the account
- * and its organization; the lock keeps two sign-ins from making two. A person at their limit stays without one until
- * they are invited.
- * @param options.address of the person
+ * Creates an organization for a person who has none. Each sign-in calls this, which repairs a crash after the account
+ * was made. A lock keeps two sign-ins from making two organizations. A person at their limit stays without an
+ * organization until they are invited.
+ * @param options.address e-mail address of the person
  */
 export async function ensureOrganization(
   database: Database,
