@@ -196,7 +196,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
 
   test.each(['broken-stream', 'unfinished'] as const)('takes no half answer: %s', async (kind) => {
     rig.providers.control.script({ kind });
-    // One library calls it an error of the provider, another an unreadable answer; both are tried again.
+    // One library reports an error of the provider, another an unreadable answer. Both errors are retried.
     await expect(run()).rejects.toMatchObject({
       code: expect.stringMatching(/^(model_error|malformed)$/),
     });
@@ -207,14 +207,14 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     await expect(run()).rejects.toMatchObject({ code: 'malformed' });
   });
 
-  // What the three protocols have in common is tried on one of them on each change.
+  // On each change only one protocol is tested for behaviour that all three share.
   const isTried = FULL_SIZE || provider === SLOTS[0];
 
   test.runIf(isTried)(
     'ends a response without end at its limit',
     async () => {
       rig.providers.control.script({ kind: 'endless' });
-      // Reading so much takes a busy machine long.
+      // A busy machine takes long to read so much.
       const deadline = Date.now() + 290_000;
       await expect(run({ deadline })).rejects.toMatchObject({ code: 'too_large' });
     },

@@ -2,7 +2,7 @@
 export interface Mutation {
   readonly name: string;
   readonly file: string;
-  /** Occurs once in the file. */
+  /** Text that occurs once in the file. */
   readonly from: string;
   readonly to: string;
   readonly tests: readonly string[];
@@ -12,7 +12,7 @@ const STEPS = 'core/execution/steps';
 const ACTIONS = 'core/execution/actions';
 const OAUTH = 'core/integrations/connections/oauth';
 
-/** Expensive kinds of faults. Each was made once, or needs only one changed word. */
+/** Kinds of faults that are expensive. Each was made once, or takes only one changed word. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a tick claims what another has claimed',

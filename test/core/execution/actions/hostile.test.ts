@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-/** On each change every kind of attack is tried in two ways, and at full size in ten. */
+/** Number of attacks. On each change every kind is tried in two variants, and at full size in ten. */
 const RESULTS = FULL_SIZE ? 100 : 20;
 
 test('results that lead the model to a held tool lead to actions that wait, and to no call', async () => {

@@ -51,7 +51,7 @@ async function startOrders(): Promise<NodeProcess> {
   return started;
 }
 
-/** The killed process, and how far the call is by then. Each change runs only the first three. */
+/** The killed process, and the state of the call at that moment. Each change runs only the first three. */
 const KILLS = [
   { victim: 'worker', moment: 'acted' },
   { victim: 'tool server', moment: 'acted' },
@@ -95,7 +95,7 @@ test.for(CASES)(
     expect(placed).toBeLessThanOrEqual(1);
     expect(['succeeded', 'outcome_unknown']).toContain(step.state);
     if (step.state === 'succeeded') expect(placed).toBe(1);
-    // Only an answer that had left in time can have been recorded.
+    // Only an answer that was sent before the kill can have been stored.
     if (moment !== 'answered') expect(step.state).toBe('outcome_unknown');
   },
 );
