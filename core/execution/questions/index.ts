@@ -5,8 +5,8 @@ export {
   eraseQuestions,
   listQuestions,
   QUESTION_STATES,
-  questionState,
   readQuestion,
+  toldQuestionsJson,
   type Question,
   type QuestionState,
 } from './questions.ts';

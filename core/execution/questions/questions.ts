@@ -1,5 +1,5 @@
 import { authorJson, type Author } from '#core/foundation/audit/index.ts';
-import { empty, sql, type Db } from '#lib/database/index.ts';
+import { empty, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 
@@ -45,7 +45,7 @@ export interface Question {
 }
 
 /** SQL expression: the state of a row of `questions`. An open question expires by time alone. */
-export const questionState = sql`case when state = 'open' and expires_at <= now() then 'expired' else state end`;
+const questionState = sql`case when state = 'open' and expires_at <= now() then 'expired' else state end`;
 
 const columns = sql`
   id, project_id as "projectId", routine_id as "routineId",
@@ -108,4 +108,21 @@ export async function eraseQuestions(tx: Db, runIds: readonly string[]): Promise
 
 export async function deleteQuestions(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`delete from questions where last_run_id = any(${runIds})`;
+}
+
+/** Number of the newest questions in the prompt of a run. */
+const MOST_TOLD = 20;
+
+/** Selects the questions of a routine as one JSON value, newest first. */
+export function toldQuestionsJson(run: { readonly projectId: Sql; readonly routineId: Sql }): Sql {
+  return sql`(
+    select coalesce(json_agg(json_build_object('question', question, 'askedAt', created_at, 'state', ${questionState},
+      'answer', answer, 'fenced', fenced, 'defaultAnswer', default_answer) order by id desc), '[]')
+    from (
+      select * from questions
+      where routine_id = ${run.routineId} and project_id = ${run.projectId} and question is not null
+        and state <> 'closed'
+      order by id desc limit ${MOST_TOLD}
+    ) latest
+  )`;
 }

@@ -6,7 +6,9 @@ import {
   type OfferedToolJson,
 } from '#core/integrations/tools/index.ts';
 import { definitionForm, type Definition, type StoredDefinition } from '#core/authoring/definition/index.ts';
-import { actionsInWords, type ToldAction } from '#core/execution/actions/index.ts';
+import { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from '#core/execution/actions/index.ts';
+import { toldFactsJson } from '#core/authoring/facts/index.ts';
+import { toldQuestionsJson } from '#core/execution/questions/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { budgetColumns, type Attempt, type Budgets, type Spent } from '#core/usage/index.ts';
 import type { FollowUp, PromptRun, ToldQuestion, TranscriptStep } from '#core/execution/prompt/index.ts';
@@ -15,7 +17,6 @@ import { runStatesBefore } from '#core/execution/run-states/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import {
-  asksForActions,
   asksForData,
   followUpJson,
   previousDataJson,
@@ -23,9 +24,6 @@ import {
   previousRunOf,
   type PreviousRunJson,
   tellsQuestions,
-  toldActionsJson,
-  toldFactsJson,
-  toldQuestionsJson,
 } from './told.ts';
 
 /** The input of a model step; a preview has the input of a run that is never made. */

@@ -1,8 +1,9 @@
-import { actionsInWords, type ToldAction } from '#core/execution/actions/index.ts';
+import { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from '#core/execution/actions/index.ts';
+import { toldQuestionsJson } from '#core/execution/questions/index.ts';
 import { countInput } from '#core/clients/gateway/index.ts';
 import { gateFault, readRoutine, type ProvenRoutine } from '#core/authoring/routines/index.ts';
 import { type Gate, definitionForm } from '#core/authoring/definition/index.ts';
-import type { ToldFacts } from '#core/authoring/facts/index.ts';
+import { toldFactsJson, type ToldFacts } from '#core/authoring/facts/index.ts';
 import { resolveSkills } from '#core/authoring/skills/index.ts';
 import { costOf, NO_USAGE } from '#core/foundation/cost/index.ts';
 import { leastOf, limitsOf, overBudget, tooLittleLeft, budgetColumns, type Budgets } from '#core/usage/index.ts';
@@ -27,16 +28,12 @@ import { findModel, prepareOpening, toolSet } from './prepare.ts';
 import { limitOnUnpriced, outputBound } from './reserve.ts';
 import { Stop } from './stop.ts';
 import {
-  asksForActions,
   asksForData,
   previousDataJson,
   previousRunJson,
   previousRunOf,
   type PreviousRunJson,
   tellsQuestions,
-  toldActionsJson,
-  toldFactsJson,
-  toldQuestionsJson,
 } from './told.ts';
 
 /** The run that would begin now, up to the first call of its model. */

@@ -1,5 +1,4 @@
 import { isWork } from '#core/foundation/engine/index.ts';
-import { questionState } from '#core/execution/questions/index.ts';
 import type { PreviousRun } from '#core/execution/prompt/index.ts';
 import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
 
@@ -36,62 +35,6 @@ export function previousDataJson(run: RoutineKeys): Sql {
     where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.data is not null
       and p.trigger <> 'backfill' and ${isWork(sql`p.trigger`)}
     order by p.compared_at desc limit 1
-  )`;
-}
-
-/**
- * Selects the facts for a run as one JSON value, or null. A run that a person starts gets the newest facts, every other
- * run the facts of its routine's proof.
- */
-export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: Sql }): Sql {
-  return sql`(
-    select json_build_object('version', f.version, 'text', f.text) from project_facts f
-    where f.project_id = ${run.projectId} and (${run.trigger} in ('manual', 'rehearsal') or f.version = ${run.activeFacts})
-    order by f.version desc limit 1
-  )`;
-}
-
-/** Number of the latest actions in the prompt of a run. */
-const MOST_ACTIONS = 50;
-
-export function asksForActions(instructions: Sql): Sql {
-  return sql`${instructions} ~ '[{][{][[:space:]]*actions[[:space:]]*[}][}]'`;
-}
-
-/**
- * Selects the actions of a routine that ended since its last successful run began, as one JSON value; null without any.
- * A replaced action appears as its replacement.
- */
-export function toldActionsJson(run: RoutineKeys): Sql {
-  return sql`(
-    select json_agg(told order by told.id) from (
-      select a.id, a.tool_name as "toolName", a.connection_name as "connectionName", a.state, a.reason, a.note,
-        a.arguments, a.replaces is not null as "isChanged", left(a.result, 4000) as result,
-        a.error_message as "errorMessage", a.finished_at as "finishedAt"
-      from actions a
-      where a.routine_id = ${run.routineId} and a.project_id = ${run.projectId} and a.state <> 'replaced'
-        and a.finished_at > coalesce((select p.started_at from runs p
-          where p.routine_id = ${run.routineId} and p.project_id = ${run.projectId} and p.state = 'succeeded'
-            and p.trigger not in ('backfill', 'follow_up')
-          order by p.routine_id, p.id desc limit 1), '-infinity')
-      order by a.id desc limit ${MOST_ACTIONS}
-    ) told)`;
-}
-
-/** Number of the newest questions in the prompt of a run. */
-const MOST_QUESTIONS = 20;
-
-/** Selects the questions of a routine as one JSON value, newest first. */
-export function toldQuestionsJson(run: RoutineKeys): Sql {
-  return sql`(
-    select coalesce(json_agg(json_build_object('question', question, 'askedAt', created_at, 'state', ${questionState},
-      'answer', answer, 'fenced', fenced, 'defaultAnswer', default_answer) order by id desc), '[]')
-    from (
-      select * from questions
-      where routine_id = ${run.routineId} and project_id = ${run.projectId} and question is not null
-        and state <> 'closed'
-      order by id desc limit ${MOST_QUESTIONS}
-    ) latest
   )`;
 }
 
