@@ -20,7 +20,7 @@ interface World {
 }
 
 /** On each change, points that are so many messages apart. */
-const APART = FULL_SIZE ? 1 : 3;
+const APART = FULL_SIZE ? 1 : 5;
 
 /** Every message of a process to Postgres and to the processor, cut before and after, until there is none left. */
 async function atEveryPoint(once: (point: CutPoint) => Promise<boolean>): Promise<number> {
