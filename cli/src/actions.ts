@@ -1,7 +1,8 @@
 import { Option, type Command } from 'commander';
-import type { Shape } from 'routine-automation-sdk';
+import type { Ras, Shape } from 'routine-automation-sdk';
 import { confirmed } from './ask.ts';
 import type { Context } from './context.ts';
+import { EXIT } from './exit-codes.ts';
 import { usageError } from './failure.ts';
 import { withRoutine } from './find.ts';
 import { limitOption, listed, pageSize } from './lists.ts';
@@ -36,19 +37,24 @@ export function registerActions(program: Command, context: Context): void {
     .action(async (id: string) => show(context, await (await context.client()).actions.read(id)));
   actions
     .command('approve')
-    .description('Show a held call, ask, and have it sent as it was shown.')
-    .argument('<action>', ACTION)
-    .option('--digest <digest>', 'of the call that you have seen; nothing is asked then')
-    .option('--arguments <json>', 'send these arguments instead')
-    .action((id: string, options: ApproveOptions) => approve(context, id, options));
+    .description('Show held calls, ask, and have them sent as they were shown.')
+    .argument('<action...>', ACTION)
+    .option('--digest <digest...>', 'of each call that you have seen, in the same order; nothing is asked then')
+    .option('--arguments <json>', 'send these arguments instead; for one call only')
+    .action((ids: string[], options: ApproveOptions) => approve(context, ids, options));
   actions
     .command('reject')
-    .description('Have a held call never sent.')
-    .argument('<action>', ACTION)
+    .description('Have held calls never sent.')
+    .argument('<action...>', ACTION)
     .option('--reason <text>', 'why, which later runs of the routine are told')
-    .action(async (id: string, { reason = null }: { reason?: string | null }) =>
-      show(context, await (await context.client()).actions.reject(id, { reason })),
-    );
+    .action(async ([id = '', ...others]: string[], { reason = null }: { reason?: string | null }) => {
+      const { actions: held } = await context.client();
+      if (others.length === 0) return show(context, await held.reject(id, { reason }));
+      return verdicts(
+        context,
+        await held.rejectAll({ actions: [id, ...others].map((each) => ({ id: each })), reason }),
+      );
+    });
 }
 
 const ACTION = 'id of a held call';
@@ -78,22 +84,44 @@ async function list(context: Context, { routine, state, limit }: ListOptions): P
 }
 
 interface ApproveOptions {
-  readonly digest?: string;
+  readonly digest?: readonly string[];
   readonly arguments?: string;
 }
 
-async function approve(context: Context, id: string, options: ApproveOptions): Promise<void> {
-  const body = options.arguments === undefined ? {} : { arguments: parsed(options.arguments) };
-  const ras = await context.client();
-  let { digest } = options;
-  if (digest === undefined) {
-    const seen = await ras.actions.read(id);
-    if (!context.canAsk) throw usageError('There is no terminal to ask: give --digest, from ras actions show.');
-    show(context, seen);
-    await confirmed(context, `Call ${seen.toolName} of ${seen.connectionName} now?`);
-    ({ digest } = seen);
+async function approve(context: Context, ids: readonly string[], options: ApproveOptions): Promise<void> {
+  const { digest: digests = [], arguments: given } = options;
+  if (given !== undefined && ids.length > 1) throw usageError('--arguments is for one call only.');
+  if (digests.length > 0 && digests.length !== ids.length) {
+    throw usageError('Give one --digest for each action, in the same order.');
   }
-  show(context, await ras.actions.approve(id, { digest }, body));
+  const body = given === undefined ? {} : { arguments: parsed(given) };
+  const { actions: held } = await context.client();
+  const seen =
+    digests.length === 0 ? await shown(context, ids, held) : ids.map((id, at) => ({ id, digest: digests[at] ?? '' }));
+  const [first, ...others] = seen;
+  if (first === undefined || others.length > 0) return verdicts(context, await held.approveAll({ actions: seen }));
+  return show(context, await held.approve(first.id, first, body));
+}
+
+/** Shows the calls, asks, and returns them with their digests. */
+async function shown(context: Context, ids: readonly string[], held: Ras['actions']) {
+  if (!context.canAsk) throw usageError('There is no terminal to ask: give --digest, from ras actions show.');
+  const read = await Promise.all(ids.map((id) => held.read(id)));
+  for (const each of read) show(context, each);
+  const tools = read.map(({ toolName, connectionName }) => `${toolName} of ${connectionName}`);
+  await confirmed(context, `Call ${tools.join(', ')} now?`);
+  return read.map(({ id, digest }) => ({ id, digest }));
+}
+
+/** Shows what was decided of each call. If one was refused, the exit code says so. */
+function verdicts(context: Context, all: readonly Shape<'ActionVerdict'>[]): void {
+  context.out.table(all, [
+    { title: 'action', whole: true, value: ({ id }) => id },
+    { title: 'tool', value: ({ action }) => action?.toolName },
+    { title: 'state', value: ({ action }) => action?.state },
+    { title: 'error', value: ({ error }) => error?.message },
+  ]);
+  if (all.some(({ error }) => error !== null)) context.exitCode = EXIT.failed;
 }
 
 function parsed(json: string): Record<string, unknown> {

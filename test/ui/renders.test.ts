@@ -23,6 +23,12 @@ test('a minute of reading that finds nothing new draws nothing', async ({ visit,
   await page.clock.setFixedTime(Date.now());
   const reads: string[] = [];
   page.on('request', (request) => reads.push(request.url()));
+  // A read that fails draws its part of the page too, and is the fault to look for.
+  const refused: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
+  });
+  page.on('requestfailed', (request) => refused.push(`${request.failure()?.errorText} ${request.url()}`));
   const paths = ['', `/runs/${runId}`, '/routines', `/routines/${routineId}`, '/runs', '/usage'];
   for (const path of FULL_SIZE ? paths : paths.slice(0, 2)) {
     await page.goto(`${project}${path}`);
@@ -31,7 +37,9 @@ test('a minute of reading that finds nothing new draws nothing', async ({ visit,
     await passMinute(page, settled);
     await renders.since();
     reads.length = 0;
+    refused.length = 0;
     await passMinute(page, settled);
+    expect.soft(refused).toEqual([]);
     expect(reads.length, `reads of "${path}"`).toBeGreaterThan(0);
     expect.soft(await renders.since(), `drawn on "${path}"`).toEqual([]);
   }

@@ -40,7 +40,8 @@ export interface Change {
 
 export interface Plan {
   readonly version: 1;
-  readonly project: string | null;
+  /** Id of the project that was compared with the files. */
+  readonly project: string;
   /** Name of the folder that keeps the routines and skills. */
   readonly owner: string | null;
   readonly changes: readonly Change[];

@@ -6,7 +6,7 @@ import { FaultyFiles } from './faults.ts';
 import type { KindName } from './keys.ts';
 import { contentOf, differingFields, isMaterial, type Content, type LocalItem } from './kinds.ts';
 import type { LocalProject } from './project.ts';
-import { inGroups, RemoteProject, type RemoteItem, type Summary } from './remote.ts';
+import { inGroups, projectIdOf, RemoteProject, type RemoteItem, type Summary } from './remote.ts';
 
 /**
  * Compares the files with the project, and lets the service check the new contents without writing anything.
@@ -23,8 +23,9 @@ export async function makePlan(ras: Ras, local: LocalProject, takeOver = false):
 }
 
 async function compare(ras: Ras, local: LocalProject, takeOver: boolean): Promise<Plan> {
-  const { project, name: owner, moved } = local.settings;
-  const remote = await RemoteProject.list(ras, project);
+  const { name: owner, moved } = local.settings;
+  const project = await projectIdOf(ras, local.settings.project);
+  const remote = await RemoteProject.list(ras);
   const movedFrom = new Map<string, string>();
   for (const { kind, from, to } of moved) {
     const summary = remote.find(kind, from);

@@ -4,7 +4,7 @@ import { renderHeaded, type Head } from './document.ts';
 import { contentOf, differingFields, headOf, KINDS, type LocalItem } from './kinds.ts';
 import { freeKey, KEY } from './keys.ts';
 import type { LocalProject } from './project.ts';
-import { RemoteProject, type RemoteItem, type Summary } from './remote.ts';
+import { projectIdOf, RemoteProject, type RemoteItem, type Summary } from './remote.ts';
 import { nameOf } from './render.ts';
 import { writeFileIn } from './disk.ts';
 
@@ -25,7 +25,8 @@ export async function pull(
   { names, force, takeOver, say }: PullOptions,
 ): Promise<Pulled[]> {
   const { name: owner, project } = local.settings;
-  const remote = await RemoteProject.list(ras, project);
+  if (project !== null) await projectIdOf(ras, project);
+  const remote = await RemoteProject.list(ras);
   const isForeign = (each: Summary) => each.isManaged && each.owner !== null && each.owner !== owner && !takeOver;
   const asked = chosen(remote.summaries, names);
   const foreign = asked.filter(isForeign);

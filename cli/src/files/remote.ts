@@ -48,12 +48,7 @@ export class RemoteProject {
     this.curated = curated;
   }
 
-  /**
-   * @param project the project that the files name, by id or name; null for any
-   * @throws {CliError} if the API key belongs to another project
-   */
-  static async list(ras: Ras, project: string | null = null): Promise<RemoteProject> {
-    if (project !== null) await checkProject(ras, project);
+  static async list(ras: Ras): Promise<RemoteProject> {
     const summaries: Summary[] = [];
     const curated = new Set<string>();
     for await (const skill of ras.skills.list({ limit: PAGE })) {
@@ -112,9 +107,14 @@ export class RemoteProject {
   }
 }
 
-async function checkProject(ras: Ras, project: string): Promise<void> {
+/**
+ * Returns the id of the project of the API key.
+ * @param project the project that the files name, by id or name; null for any
+ * @throws {CliError} if the API key belongs to another project
+ */
+export async function projectIdOf(ras: Ras, project: string | null): Promise<string> {
   const { id, name } = await ras.project.read();
-  if (project === (project.startsWith('prj_') ? id : name)) return;
+  if (project === null || project === (project.startsWith('prj_') ? id : name)) return id;
   throw new CliError(`These files are for the project "${project}", and the API key is for "${name}" (${id}).`, {
     hint: 'Choose another sign-in with --profile, another environment with --env, or change `project` in ras.yaml.',
   });

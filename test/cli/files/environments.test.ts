@@ -83,6 +83,19 @@ own('a wrong project is said also where files are faulty, and a plan is for one 
   expect((await folder.ras(['plan', '--env', 'production'])).stderr).toContain('the API key is for "Staging"');
 });
 
+own('a plan that names no project is for the project of the key that made it', async ({ own: both }) => {
+  const { staging, production } = both;
+  const folder = await folderFor(staging.key);
+  await folder.write('ras.yaml', 'version: 1\nname: site\n');
+  await folder.routine('a');
+  expect((await folder.ras(['plan', '--out', `${folder.folder}/plan.json`])).code).toBe(0);
+  const env = environmentOf(production.key);
+  const elsewhere = await folder.ras(['apply', `${folder.folder}/plan.json`], { env });
+  expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('made for another project') });
+  expect((await production.key.get('/v1/routines')).data).toEqual([]);
+  expect((await folder.ras(['apply', `${folder.folder}/plan.json`])).code).toBe(0);
+});
+
 own('without a project in ras.yaml the files go to the project of the key', async ({ own: { production } }) => {
   const folder = await folderFor(production.key);
   await folder.write('ras.yaml', 'version: 1\nname: site\n');
