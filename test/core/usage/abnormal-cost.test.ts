@@ -75,7 +75,7 @@ test('a run goes on where its version has had too few runs, the factor is switch
   service,
   key,
 }) => {
-  const [cheap = '', ...dear] = await Promise.all([
+  const [cheap, ...dear] = await Promise.all([
     routineWithRuns(key, 5),
     routineWithRuns(key, 4),
     routineWithRuns(key, 5, { abnormalFactor: null }),

@@ -9,7 +9,7 @@ import {
   timesBetween,
 } from '#lib/schedule/index.ts';
 import { newId } from '#lib/ids.ts';
-import { FULL_SIZE, SEED } from '#test/support/properties.ts';
+import { SEED } from '#test/support/properties.ts';
 import { notableChanges } from '#test/lib/schedule/chosen-changes.ts';
 import { MINUTE, wallClockReader } from '#test/lib/schedule/minute-oracle.ts';
 import { casesAt, type Case } from '#test/lib/schedule/oracle-cases.ts';
@@ -37,7 +37,7 @@ interface Narrowed extends Case {
 /** Schedules at clock changes, each with a window and dates to skip that cut through its occurrences. */
 function allCases(): Narrowed[] {
   return notableChanges().flatMap((change, index) =>
-    casesAt(change, FULL_SIZE ? 6 : 3, SEED + index).map((example, nth) => {
+    casesAt(change, 6, SEED + index).map((example, nth) => {
       const seed = SEED + index * 31 + nth;
       const around = fc.integer({ min: example.from * MINUTE, max: example.until * MINUTE });
       const narrowing = fc.record({
