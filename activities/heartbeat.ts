@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 
 const BEAT_MS = 3_000;
 
-/** Sends heartbeats during `work`: only by them does an activity learn of its cancellation, and Temporal of a crash. */
+/** Sends heartbeats during `work`. By them an activity learns of its cancellation, and Temporal of a crash. */
 export async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), BEAT_MS);

@@ -14,7 +14,7 @@ import {
 import { withHeartbeat } from './heartbeat.ts';
 
 export interface RunActivityDeps extends StepsCore {
-  /** Pause before the second attempt at a model step, which doubles before each further one. Default 2 s. */
+  /** Pause before the second attempt at a model step; each further pause is twice as long. Default 2 s. */
   readonly firstPauseMs?: number;
 }
 

@@ -33,7 +33,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
   };
 }
 
-/** An attempt that timed out learns from its heartbeat that it is over. */
+/** Does the work with a heartbeat, which aborts the signal of an attempt that has timed out. */
 function untilCancelled<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withHeartbeat(() => work(Context.current().cancellationSignal));
 }

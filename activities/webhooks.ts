@@ -6,7 +6,7 @@ import { withHeartbeat } from './heartbeat.ts';
 
 export interface WebhookActivities {
   /**
-   * Makes one attempt of a due delivery. Its slot is free afterwards, so other deliveries are started.
+   * Makes one attempt of a due delivery. The slot is free afterwards, so other deliveries are started.
    * @returns the state of the delivery; `not_due` when another attempt has it
    */
   attemptDelivery(input: { deliveryId: string }): Promise<AttemptOutcome>;
@@ -24,7 +24,6 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
       const outcome = await withHeartbeat(() => attemptDelivery(deps, deliveryId, { signal, after }));
       const seconds = (performance.now() - started) / 1_000;
       if (outcome !== 'not_due') deps.metrics.webhookAttempt({ outcome, seconds });
-      // The slot of this attempt is free now.
       deps.work.nudge('deliveries');
       return outcome;
     },
@@ -32,11 +31,11 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
 }
 
 export interface ActionActivities {
-  /** Sends an approved action, unless another workflow has it by now. */
+  /** Sends an approved action, unless another workflow has taken it over. */
   sendAction(input: { actionId: string; attempt: number }): Promise<SendOutcome>;
 }
 
-/** Creates the activity of approved actions, which is served from the same queue. */
+/** Creates the activity of approved actions, which the webhook task queue serves too. */
 export function createActionActivities(deps: SendActionDeps): ActionActivities {
   return {
     sendAction: ({ actionId: id, attempt }) =>
@@ -45,8 +44,8 @@ export function createActionActivities(deps: SendActionDeps): ActionActivities {
 }
 
 /**
- * Returns the number of the delivery attempt that an activity attempt of a dead worker had claimed. The workflow is
- * named after the first, see `startDelivery`. Undefined for the first attempt.
+ * Returns the number of the delivery attempt that a dead worker had claimed; undefined for the first attempt of the
+ * activity. The id of the workflow ends with the number of its first delivery attempt, see `startDelivery`.
  */
 function brokenOff({ attempt, workflowExecution }: Context['info']): number | undefined {
   const first = Number(workflowExecution?.workflowId.split('-').at(-1));

@@ -11,19 +11,19 @@ export type AuthKind =
   | 'session'
   /** A signed-in person with an active project. */
   | 'project-session'
-  /** A signed-in person with an active project, for their own accounts; a key cannot act as the owner. */
+  /** A signed-in person with an active project, who manages their own accounts. A key cannot act as the owner. */
   | 'owner-session'
-  /** The same person returning from a provider. The sign-in names the project. */
+  /** A signed-in person who returns from a provider. The sign-in at the provider names the project. */
   | 'returning-owner'
   /** A bearer key, or a signed-in person with an active project. */
   | 'key-or-session'
   /** A signed-in person who owns the organization of the active project. */
   | 'org-owner-session'
-  /** `X-Scheduler-Secret`. */
+  /** A program that knows the secret for `X-Scheduler-Secret`. */
   | 'scheduler-secret'
   /** Anyone, from a page of the user interface. */
   | 'ui-origin'
-  /** The payment processor, by its signature over the raw body. */
+  /** The payment processor, recognized by its signature over the raw body. */
   | 'stripe-signature';
 
 export interface SessionAccess {
@@ -42,7 +42,7 @@ export interface ProjectAccess {
   readonly plan: Plan;
   readonly actor:
     | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
-    /** An assistant over MCP, by the consent of a person for whom it acts. */
+    /** An assistant over MCP, which acts for a person with their consent. */
     | {
         readonly kind: 'assistant';
         readonly grantId: string;
@@ -68,17 +68,17 @@ export function credentialId({ actor }: ProjectAccess): string {
   return actor.kind === 'key' ? actor.keyId : actor.grantId;
 }
 
-/** Returns the credential of a program, which may not decide about actions of its own runs; null for a person. */
+/** Returns the credential of a program; null for a person. A program may not decide about actions of its own runs. */
 export function programOf(access: ProjectAccess): string | null {
   return access.actor.kind === 'session' ? null : credentialId(access);
 }
 
-/** Tells whether the caller may write routines: only then may their values for a run act as instructions. */
+/** Tells whether the caller may write routines. Only then may values that they give a run act as instructions. */
 export function mayWriteRoutines({ actor }: ProjectAccess): boolean {
   return actor.kind === 'session' || actor.scopes.includes('routines:write');
 }
 
-/** The protocol of a call that is not plain HTTP, and the name that its client gave. */
+/** For a call that is not plain HTTP: the protocol, and the name that the client gave. */
 export type Via = NonNullable<Actor['via']>;
 
 /** A caller with an id: a person or a key. */
@@ -88,7 +88,7 @@ export type ActorOf<A extends AuthKind> = A extends 'none' | 'scheduler-secret' 
   ? Actor
   : Caller;
 
-/** Returns the caller as audit events name them. */
+/** Returns the caller in the form in which audit events name actors. */
 export function actorOf(access: AccessOf<AuthKind>, address: string): Actor {
   if (access === undefined || 'clientAddress' in access || 'event' in access) {
     return { ...SYSTEM, address };

@@ -16,7 +16,7 @@ export interface Call {
   readonly clientAddress: string;
   /** Set for a call that does not come by HTTP. */
   readonly via?: Via;
-  /** Path with its values, which scopes idempotency keys. */
+  /** Path with the values of its parameters. An idempotency key counts for one path only. */
   readonly path: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export interface Call {
 }
 
 export interface Performed extends StoredResponse {
-  /** The query as parsed. */
+  /** The parsed query. */
   readonly query: object;
   readonly nextCursor?: string | undefined;
   /** The response of an earlier call under the same idempotency key. */
@@ -104,7 +104,7 @@ function parseParams(spec: Spec, params: Call['params']): unknown {
   if (parsed.success) return parsed.data;
   const malformed = String(parsed.error.issues[0]?.path[0]);
   const code = notFoundIn(spec.path).get(malformed) ?? 'route_not_found';
-  // Such a key cannot exist, so no look-up is needed.
+  // The fault of a malformed external key is named; a malformed id is only not found.
   if (code === 'invalid_request') validate(spec.params, params);
   throw new AppError(code);
 }
@@ -128,7 +128,7 @@ function parseQuery(spec: Spec, query: Call['query']): object {
   return {};
 }
 
-/** A missing body is an empty object for an operation that needs none. */
+/** Stands for the missing body of an operation that needs none. */
 const NOTHING = { raw: Buffer.alloc(0), value: {} };
 
 async function parseBody(spec: Spec, call: Call): Promise<{ raw: Buffer; value: unknown }> {

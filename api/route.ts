@@ -14,7 +14,7 @@ export interface RouteSpec<
   D extends z.ZodType = z.ZodType,
 > {
   readonly method: Method;
-  /** Path as the router takes it: `/v1/routines/:routineId`. */
+  /** Path in the form of the router: `/v1/routines/:routineId`. */
   readonly path: string;
   readonly id: string;
   readonly tag: Tag;
@@ -47,12 +47,12 @@ export interface RouteSpec<
     readonly description: string;
     /** Headers of the response, with descriptions. */
     readonly headers?: Readonly<Record<string, string>>;
-    /** Path for reading the data, with the names of its fields: `/v1/routines/:id`. */
+    /** Path at which the data can be read, with names of its fields as parameters: `/v1/routines/:id`. */
     readonly location?: string;
     /** Responds with server-sent events; `data` is the shape of one of them. */
     readonly stream?: true;
   };
-  /** The operation's own errors. Those of its path, authentication, limits and parsing are derived. */
+  /** The operation's own errors. Errors of path, authentication, limits and parsing are added. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -77,7 +77,7 @@ export interface Tool {
   readonly toolset: Toolset;
   /** Fields of the response, or of each list item, for assistants; all of them by default. */
   readonly view?: readonly string[];
-  /** Last sentence of its description. */
+  /** Last sentence of the tool's description. */
   readonly note?: string;
   /** True when the effect cannot be undone. */
   readonly destructive?: true;
@@ -142,7 +142,7 @@ export interface JsonRoute {
 export interface StreamInput {
   /** The `Last-Event-ID` header, or empty. */
   readonly lastEventId: string;
-  /** Aborted at the end of the stream. A `StreamEnd` as its reason is sent to the caller. */
+  /** Aborts at the end of the stream. If the reason is a `StreamEnd`, it is sent to the caller. */
   readonly signal: AbortSignal;
 }
 

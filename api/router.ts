@@ -7,8 +7,8 @@ import { serve } from './http/serve.ts';
 import type { Route } from './route.ts';
 
 /**
- * Puts the declared routes on a router. A path has one spelling, which scopes idempotency, and one meaning: a word is
- * preferred to a parameter, so `/v1/connections/providers` is never an id.
+ * Puts the declared routes on a router. A path has one spelling, because idempotency keys count by path. A path has one
+ * meaning: a word is preferred to a parameter, so `providers` in `/v1/connections/providers` is never an id.
  */
 export function createRouter(routes: readonly Route[], deps: Deps): Router {
   const router = new Router({ strict: true, sensitive: true });
@@ -33,8 +33,8 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
 }
 
 /**
- * Refuses a request without a route: 405 with `Allow` if another method exists, else 404. Its key is counted and
- * checked too.
+ * Refuses a request without a route: 405 with `Allow` if another method exists, else 404. The key of such a request is
+ * counted and checked too.
  */
 export function unmatched(router: Router, deps: Deps): Middleware {
   return async (ctx) => {

@@ -62,9 +62,7 @@ async function populate(stack: Bench['stack'], routines: number): Promise<Popula
   return { url, routines, database: openDatabase({ url, poolSize: 2, applicationName: 'bench' }) };
 }
 
-/**
- * Makes the same routines due at one instant each time. They are spread over the table, and their last runs have ended.
- */
+/** Makes the same routines due at one instant. They are spread over the table, and their last runs have ended. */
 async function makeDue({ database, routines }: Population): Promise<void> {
   await database.run`update runs set state = 'succeeded' where state = 'queued'`;
   await database.run`delete from period_runs`;
@@ -86,7 +84,7 @@ const LARGE = 9_000;
 const SMALL = 10;
 const OTHERS = 990;
 const DUE = LARGE + SMALL + OTHERS;
-/** Starts at a time, as many as in the product. */
+/** Number of workflows that are started at the same time, as in the product. */
 const STARTS_IN_FLIGHT = 16;
 
 const burst: Benchmark = {
@@ -134,7 +132,7 @@ const burst: Benchmark = {
   },
 };
 
-/** The ids of the large project's routines come first, so only fairness lets the small project in. */
+/** Loads due routines, those of the large project first, so that only fairness lets the small project in. */
 async function loadDue(url: string): Promise<string> {
   let small = '';
   await load(url, async (db) => {
@@ -170,7 +168,7 @@ async function check(database: Database): Promise<number> {
   return Math.abs(rows - distinct) + (DUE - distinct) + due;
 }
 
-/** Makes room for `places` more runs, and returns the workflows started a second until the room is full. */
+/** Allows `places` more runs, and returns how many workflows start per second until all places are taken. */
 async function startRate(
   { database, engine }: { database: Database; engine: Engine },
   places: number,

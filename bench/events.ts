@@ -11,7 +11,7 @@ const FOLLOWERS = 1_000;
 /** Followers of one run, as many as an organization may have by default. */
 const TOGETHER = 200;
 
-/** Steps recorded a second, as by fifty runs of two steps. */
+/** Steps recorded per second, as fifty runs a second with two steps each would record them. */
 const A_SECOND = 100;
 
 const WRITERS = 16;
@@ -43,7 +43,7 @@ const events: Benchmark = {
       const [apiBefore, postgresBefore] = await readCpu();
       await sleep(10_000);
       const [apiAfter, postgresAfter] = await readCpu();
-      // V8 compiles in the first seconds.
+      // A warm-up, because V8 compiles in the first seconds.
       await tellAll({
         service,
         followers,
@@ -90,7 +90,7 @@ const AT_REST = { atMost: 5 };
 interface Told {
   /** Milliseconds from the commit of a step to its event at each follower, sorted. */
   readonly times: readonly number[];
-  /** The same for a connection that only queries the steps. */
+  /** Milliseconds from the commit of a step until a connection that only queries steps finds it, sorted. */
   readonly bare: readonly number[];
   readonly missing: number;
   readonly cpuMs: number;
@@ -138,7 +138,7 @@ async function tellAll(telling: Telling): Promise<Told> {
      on conflict do nothing`,
     [service.projectId, runIds, first, first + perRun],
   );
-  // As autovacuum does within a minute.
+  // Autovacuum would analyze the table within a minute.
   await service.database.query('analyze steps');
   followers.reset();
   const cpuBefore = await cpuSeconds(service.api.pid);
@@ -192,7 +192,7 @@ async function commitRate({ database }: Service, runIds: readonly string[]): Pro
 }
 
 interface Asking {
-  /** Resolves with the time at which this step is found finished. */
+  /** Resolves with the time at which a query finds this step finished. */
   next(runId: string, index: number): Promise<number>;
   stop(): Promise<void>;
 }

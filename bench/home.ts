@@ -13,7 +13,7 @@ import { startService, type Service } from './harness/service.ts';
 
 const ROUTINES = 500;
 const RUNS = 50_000;
-/** Newest runs with a report each, which differs from the one before: more runs than Home reads. */
+/** Number of the newest runs that get a report, more than Home reads. Each report differs from the one before. */
 const REPORTED = 2_000;
 
 const home: Benchmark = {
@@ -139,7 +139,7 @@ async function hostileFigures(at: Visitor, results: readonly Planted[], rounds: 
 interface Planted {
   readonly name: string;
   readonly runId: string;
-  /** Regular expression that the shown text of the result matches. */
+  /** Regular expression for the shown text of the result. */
   readonly sees: string;
 }
 
@@ -175,8 +175,8 @@ async function plant(db: Db, projectId: string): Promise<readonly Planted[]> {
 }
 
 /**
- * Gives the newest runs a report that differs from the one before, and one routine a webhook, the last of the first
- * steps.
+ * Gives each of the newest runs a report that differs from the one before. Also gives one routine a webhook, which
+ * completes the first steps.
  */
 async function report(db: Db, projectId: string): Promise<void> {
   await db.run`
@@ -209,7 +209,7 @@ async function open({ browser, service, url }: Visitor, signedIn: boolean): Prom
     reducedMotion: 'reduce',
   });
   if (signedIn) {
-    // Cookies of production need https. The browser sends them to this machine without it too.
+    // Production cookies need https, but the browser also sends them to this machine over http.
     const cookies = cookiesOf(service, url.replace('http:', 'https:'));
     await context.addCookies(cookies.map((cookie) => ({ ...cookie, secure: true })));
   }
@@ -219,7 +219,7 @@ async function open({ browser, service, url }: Visitor, signedIn: boolean): Prom
 interface Visited {
   /** Milliseconds until the page was drawn, and its thread free again. */
   readonly ms: number;
-  /** Longest time in which the page's thread did one thing, in milliseconds; 0 below 50, which are not reported. */
+  /** Longest uninterrupted work of the page's thread, in milliseconds; 0 below 50, which is not reported. */
   readonly block: number;
 }
 

@@ -12,7 +12,7 @@ import { demoRoutine, residentMb, startService } from './harness/service.ts';
 
 const IN_FLIGHT = 16;
 
-/** Two, because the second collects the garbage that finalizers release in the first. */
+/** Number of garbage collections: the second collects the garbage that finalizers release in the first. */
 const COLLECTIONS = 2;
 
 const memory: Benchmark = {
@@ -29,7 +29,7 @@ const memory: Benchmark = {
       const routineId = await demoRoutine(service);
       const rest = await held(api, worker);
       let done = 0;
-      /** Returns the memory of both during the last `few / 2` runs up to `count`, and the memory held after them. */
+      /** Returns the memory of both processes during the last `few / 2` runs up to `count`, and after them. */
       const runUntil = async (count: number) => {
         const samples: Memory[] = [];
         const keepRunning = async () => {
@@ -110,7 +110,7 @@ const startTime: Benchmark = {
   },
 };
 
-/** Seconds from the command to its summary. Everything it started has ended when this resolves. */
+/** Returns the seconds from the command to its summary, after everything that the command started has ended. */
 async function start(folder: string): Promise<number> {
   const ports: Record<string, string> = {};
   for (const [variable] of Object.values(PORT_VARIABLES)) ports[variable] = String(await freePort());

@@ -28,7 +28,7 @@ const routineRead: Benchmark = {
     });
     try {
       while (!(await isListening(port))) await sleep(50);
-      // Many short turns, because a shared machine changes its speed within seconds: both of a pair then meet the same
+      // Many short turns: a shared machine changes its speed within seconds, and both of a pair must meet the same
       // speed.
       const seconds = long ? 2 : 1;
       const read = () =>
@@ -222,7 +222,7 @@ export interface List {
   readonly name: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** The rows of the list, as `from … where …`, to find the cursor of a page. */
+  /** The rows of the list, as `from … where …`, from which the cursor of a page is read. */
   readonly from: (projectId: string) => Sql;
   /** Set for a list that only a session may read. */
   readonly session?: true;

@@ -89,7 +89,7 @@ interface Stored {
   readonly total: Readonly<Record<string, number>>;
 }
 
-/** Reads the stored sizes. The vacuum before frees the room of dead versions, as autovacuum does in time. */
+/** Reads the sizes of the tables after a vacuum, which frees the space of dead rows as autovacuum would. */
 async function storedBy({ database }: Service): Promise<Stored> {
   for (const table of TABLES) await database.query(`vacuum ${table}`);
   const stored = await database.row<Stored>`

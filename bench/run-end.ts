@@ -51,7 +51,7 @@ async function ends(
       if (!text.includes('"succeeded"')) throw new Error(`no end was heard of: ${text}`);
       return performance.now();
     });
-    // Until the follower is connected and the service is idle again.
+    // Wait until the follower is connected and the service is idle again.
     await sleep(IDLE_MS.least);
     const [begun, before] = [performance.now(), await cpuSeconds(service.api.pid)];
     await sleep(Math.random() * (IDLE_MS.most - IDLE_MS.least));

@@ -23,7 +23,7 @@ const runLatency: Benchmark = {
       const routineId = await demoRoutine(service);
       const run = () => runToSuccess(service, watch, routineId);
       const workflow = () => runBareWorkflow(service.temporal);
-      // A pause before each, longer than any poll interval, so that no measurement profits from the one before.
+      // Pause before each measurement for longer than any poll interval, so that it gains nothing from the one before.
       const idle = async (work: () => Promise<void>) => {
         await sleep(100);
         return timed(work);
@@ -118,7 +118,7 @@ const tools: Benchmark = {
   },
 };
 
-/** The fixture model calls every tool that its prompt names once, and then ends. */
+/** Creates a routine whose instructions name every tool. The fixture model calls each tool once and then ends. */
 async function routineWithTools(service: Service, toolServer: HostileTools): Promise<string> {
   const { client } = service;
   const routineId = await activeRoutine(client, { instructions: `Use ${NAMES.join(', ')}.` });
@@ -176,7 +176,7 @@ const replicas: Benchmark = {
         });
       const instant = await rates(RUNS_IN_FLIGHT, 5);
       await stack.scriptGateway({ times: null, latencyMs: CALL_MS });
-      // More runs at a time than slots in either setup, so that runs wait in both.
+      // Run more at a time than either setup has slots, so that runs wait in both.
       const slow = await rates(2 * WORKERS * SLOTS, 3 * (CALL_MS / 1_000));
       return [
         compared('runs a second, a model that answers at once', '/s', instant),

@@ -74,7 +74,7 @@ interface Work {
   readonly what: string;
   readonly prepare?: (population: Population) => Promise<void>;
   readonly work: (population: Population) => Promise<unknown>;
-  /** Repetitions in a round; the figure is the time of one. */
+  /** Repetitions in a round. The figure is the time of one repetition. */
   readonly times: number;
 }
 

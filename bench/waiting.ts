@@ -23,7 +23,7 @@ const queue: Benchmark = {
         await loadRoutines(db, { projectId: small, firstNumber: LARGE, count: SMALL });
       });
       await tick(service);
-      // Waits for the third round, when all slots are taken and hundreds wait.
+      // Wait for the third round, in which all slots are taken and hundreds of runs wait.
       await until(service, sql`state in ('running', 'succeeded')`, 2 * SLOTS + 1);
       await service.database.run`update routines set next_run_at = ${AT_ONCE} where project_id = ${small}`;
       await tick(service);
@@ -66,7 +66,7 @@ async function until({ database }: Service, condition: Sql, count: number): Prom
   }
 }
 
-/** Counts a slot as busy from the beginning of a step to its record, up to the moment at which the last run began. */
+/** Measures how busy slots are, from the start of a step to its end, until the last run began. */
 async function figures({ database }: Service, smallProjectId: string) {
   const found = await database.row<{
     succeeded: number;
@@ -144,7 +144,7 @@ const lateness: Benchmark = {
   },
 };
 
-/** Returns the next full minute that is at least so far away. */
+/** Returns the next full minute that is at least `aheadMs` away. */
 function nextMinute(aheadMs: number): Date {
   return new Date(Math.ceil((Date.now() + aheadMs) / 60_000) * 60_000);
 }

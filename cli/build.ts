@@ -7,9 +7,9 @@ const FOLDER = import.meta.dirname;
 const ROOT = path.join(FOLDER, '..');
 
 run(process.execPath, path.join(ROOT, 'sdk/build.ts'));
-// Files of an earlier build that this one does not write would be packed as well.
+// Files of an earlier build would be packed too.
 await rm(path.join(FOLDER, 'dist'), { recursive: true, force: true });
-// The CLI is compiled against the packed SDK, not against its sources.
+// The CLI is compiled against the packed SDK, not against the SDK's sources.
 const OPTIONS = ['--rootDir', path.join(FOLDER, 'src'), '--paths', 'null'];
 run(path.join(ROOT, 'node_modules/.bin/tsc'), '-p', FOLDER, ...OPTIONS);
 await cp(path.join(ROOT, 'LICENSE'), path.join(FOLDER, 'LICENSE'));

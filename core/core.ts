@@ -17,7 +17,7 @@ export interface Core {
   readonly database: Database;
   readonly emit: Emit;
   readonly engine: Engine;
-  /** Starts due work that a transaction has queued: a kind of work, `deliveries`, `actions` or `proposals`. */
+  /** Starts work that a transaction has queued: `deliveries`, `actions`, `proposals`, or one kind of the work queue. */
   readonly work: Nudges;
   readonly outbound: OutboundClient;
   /** Seals secrets in rows. */
@@ -27,11 +27,11 @@ export interface Core {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
-  /** The build of this process; undefined unless builds are kept apart. */
+  /** The build of this process; undefined if runs do not stay on their build. */
   readonly buildId: string | undefined;
   /** Origin of the dashboard, for links in mails and returns from sign-ins. */
   readonly uiOrigin: string;
-  /** Recipient of business enquiries; undefined keeps them in their table. */
+  /** Recipient of business enquiries; undefined if enquiries stay in their table. */
   readonly leadsEmail: string | undefined;
   readonly auditRetentionDays: number;
   /** US dollars a month that an organization may spend on the operator's models; undefined for no limit. */

@@ -2,24 +2,22 @@ import type { Actor } from '#core/foundation/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
 /**
- * Lists the events that inform subjects above the emitting one, which it cannot call. `handlersOf` in
- * `core/services.ts` lists the handlers. A subject above the others calls them directly, and so does one that needs a
- * value in return.
+ * Lists the events by which a subject informs subjects above it, which it cannot call. `handlersOf` in
+ * `core/services.ts` lists the handlers. A subject calls those below it directly.
  */
 export interface Events {
   /** The work of routines has changed: they have a new revision and are drafts without a proof run. */
   readonly 'routine.changed': Routines;
   /** A person has taken routines off their schedules. */
   readonly 'routine.paused': Routines;
-  /** Proposed changes are dropped, so their runs prove nothing. */
+  /** Proposed changes are dropped, so their runs prove nothing any more. */
   readonly 'proposal.dropped': Routines & { readonly runIds: readonly string[] };
-  /** A routine has taken over a proposed change as this revision; the run that tried it is the proof. */
+  /** A routine has taken over a proposed change as this revision. The run that tried the change is the proof. */
   readonly 'proposal.taken': { readonly projectId: string; readonly runId: string; readonly revision: number };
-  /** Routines are archived, for good. */
   readonly 'routine.archived': Routines;
-  /** The service has taken routines off their schedules, as their model account is gone. */
+  /** The service has taken routines off their schedules, because their model account is gone. */
   readonly 'routine.paused_by_service': { readonly paused: readonly PausedRoutine[] };
-  /** The tools that a routine could call by itself have changed: a material change of the routine. */
+  /** The tools that a routine may call by itself have changed, which is a material change of the routine. */
   readonly 'tools.changed': ChangedTools;
 }
 
@@ -41,7 +39,7 @@ export interface PausedRoutine {
 /** The routines whose tools have changed; the transaction has locked them. */
 export interface ChangedTools extends Routines {
   readonly projectId: string;
-  /** Shown on the routine; null when a person made the change on the routine itself. */
+  /** Text that the routine shows; null when a person made the change on the routine itself. */
   readonly reason: string | null;
   /** The author of the change; the service itself when it found the change. */
   readonly by: Actor;
@@ -58,7 +56,7 @@ export type Handlers = {
   readonly [Name in keyof Events]: readonly ((tx: Db, event: Events[Name]) => Promise<unknown>)[];
 };
 
-/** Creates the emitter. It looks up the handlers at each event, because they emit events themselves. */
+/** Creates the emitter. The handlers are looked up at each event, because they emit events themselves. */
 export function createEmit(handlers: () => Handlers): Emit {
   return async (tx, name, event) => {
     for (const handle of handlers()[name]) await handle(tx, event);

@@ -44,7 +44,7 @@ import { openTracing } from '#lib/tracing.ts';
 import type { Core } from '#core/core.ts';
 import { createEmit, type Handlers } from '#core/events.ts';
 
-/** The core and the parts that its subjects make; API and workers consist of them. */
+/** The core and the parts that its subjects make. API and workers are built from these parts. */
 export type Services = Readonly<Awaited<ReturnType<typeof openServices>>['deps']>;
 
 /** Opens the parts that API and worker have in common, from the configuration they share. */
@@ -193,7 +193,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       await deps.admission.idle();
       await deps.work.idle();
       mailer?.close();
-      // Sessions close before the client that they use.
+      // The sessions close before the client that they use.
       await toolSessions.close();
       await Promise.allSettled([
         temporal.connection.close(),

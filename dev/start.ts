@@ -95,7 +95,7 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments, fixture, fresh }
       models.variables ?? startFixtureGateway(ports, env, children),
     ]);
     const built = watch ? undefined : during('the pages', buildDashboard(env, children));
-    // The wait for the pages, further below, reports a failure; until then it must not count as unhandled.
+    // The wait for the pages below reports a failure; until then the failure must not count as unhandled.
     built?.catch(() => undefined);
     const environment = { ...services, ...base, ...modelAccounts, ...payment, ...gateway };
     await during('migrations', migrate(environment.DATABASE_URL));

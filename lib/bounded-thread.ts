@@ -8,13 +8,13 @@ export class JobLimitError extends Error {
   override readonly name = 'JobLimitError';
 }
 
-/** Thrown for work of an owner with too much waiting work. */
+/** Thrown when too much work of one owner is waiting already. */
 export class ThreadBusyError extends Error {
   override readonly name = 'ThreadBusyError';
 }
 
 export interface BoundedThreadOptions {
-  /** The module that the thread runs, which calls `serveJobs`. */
+  /** Module that the thread runs. It calls `serveJobs`. */
   readonly entry: URL;
   readonly maxHeapMb: number;
 }
@@ -25,7 +25,7 @@ export type Ask<Job, Result> = (job: Job, limitMs: number) => Promise<Result>;
 /** Time for the thread to load its modules on a busy machine. */
 const START_LIMIT_MS = 30_000;
 
-/** The most work of one owner that may wait. */
+/** Most work of one owner that may wait. */
 const MAX_BEHIND = 20;
 
 /**
@@ -44,7 +44,7 @@ export class BoundedThread<Job, Result> {
   }
 
   /**
-   * Gives an owner the thread for a piece of work; no other owner's job runs between its jobs.
+   * Gives an owner the thread for a piece of work. No job of another owner runs between its jobs.
    * @throws {JobLimitError}
    * @throws {ThreadBusyError}
    */
@@ -83,7 +83,7 @@ export class BoundedThread<Job, Result> {
     const { entry, maxHeapMb } = this.#options;
     const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb };
     const thread = new Worker(entry, { execArgv: [], resourceLimits });
-    // An error during a job is thrown there; the next job replaces an idle thread that ended.
+    // The caller of a job gets the error from `next`. The next job replaces an idle thread that has ended.
     thread.on('error', () => undefined);
     thread.once('exit', () => {
       if (this.#thread === thread) this.#thread = undefined;
@@ -106,15 +106,15 @@ async function next<Message>(thread: Worker, signal: AbortSignal): Promise<Messa
 }
 
 /**
- * Returns a signal that fires once the thread has computed for `limitMs`, or 30 seconds are over: on a busy
- * machine the clock runs on while the thread waits for a processor.
+ * Returns a signal that fires once the thread has computed for `limitMs`, or after 30 seconds: on a busy machine the
+ * clock runs on while the thread waits for a processor.
  */
 async function limitComputing(thread: Worker, limitMs: number) {
   const passed = new AbortController();
   const before = await thread.cpuUsage();
   let timer = setTimeout(look, limitMs);
   async function look(): Promise<void> {
-    // A thread that has ended reports that by its own event.
+    // If the thread has ended, its own event reports that.
     const used = await thread.cpuUsage(before).catch(() => undefined);
     const leftMs = used === undefined ? 0 : limitMs - (used.user + used.system) / 1_000;
     if (leftMs <= 0) passed.abort();

@@ -25,7 +25,7 @@ export function createCoalescer<T>(): (key: string, work: (callers: number) => P
   }
 
   async function serve(key: string, queue: Queue, work: (callers: number) => Promise<T>) {
-    // Callers of the same turn of the event loop share a call from the first one on.
+    // Callers in the same turn of the event loop share even the first call.
     await turnOver();
     while (queue.waiting.length > 0) {
       const served = queue.waiting;
@@ -52,8 +52,8 @@ export function createCoalescer<T>(): (key: string, work: (callers: number) => P
 }
 
 /**
- * Returns a function that computes its result once for each object and keeps it as long as the object lives: for
- * results that many callers need of one immutable object.
+ * Returns a function that computes its result once for each object and keeps it as long as the object lives. Use it for
+ * results of immutable objects that many callers need.
  */
 export function oncePerObject<T extends object, R>(compute: (object: T) => R): (object: T) => R {
   const results = new WeakMap<T, { readonly result: R }>();

@@ -5,7 +5,6 @@ export interface Deadline {
   /** Returns true when only the time limit ended the work. */
   isOver(): boolean;
   remainingMs(): number;
-  /** Stops the timer. */
   clear(): void;
 }
 
@@ -15,7 +14,7 @@ const LONGEST_MS = 2_147_483_647;
 /** Starts a timer of `remainingMs`, combined with the caller's signal. */
 export function startDeadline(remainingMs: number, signal: AbortSignal): Deadline {
   const end = performance.now() + remainingMs;
-  // Not `AbortSignal.timeout`: its timer runs on after the end of the work, and keeps the whole async context alive.
+  // The timer of `AbortSignal.timeout` would run on after the work, and keep the whole async context alive.
   const clock = new AbortController();
   const timer = setTimeout(() => clock.abort(), Math.min(Math.max(remainingMs, 0), LONGEST_MS));
   return {

@@ -1,7 +1,6 @@
 /**
  * Every error that a caller of the API can receive: code → HTTP status and default message. A run fails for other
- * reasons: see `RUN_REASONS` in `core/execution/run-states`, whose names are the types of `ApplicationFailure`. (line 3 is
- * 125 columns, over the width of 120)
+ * reasons: see `RUN_REASONS` in `core/execution/run-states`, whose names are the types of `ApplicationFailure`.
  */
 export const ERRORS = {
   invalid_request: [400, 'The request is not valid.'],
@@ -155,7 +154,7 @@ function detailsOf({ faults, message, status }: AppError) {
   return all.slice(0, MOST_DETAILS).map((fault) => ({ param: fault.path, message: fault.message }));
 }
 
-/** Returns the body of a failure; its details are for callers who prefer them. */
+/** Returns the body of a failure. `isDetailed` adds each fault with its path. */
 export function failureBody(error: AppError, requestId: string, { isDetailed = false } = {}): string {
   const { code, message } = error;
   const details = isDetailed ? detailsOf(error) : [];

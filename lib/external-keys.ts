@@ -2,20 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { empty, sql, type Sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
-/** What may manage a routine or a skill in place of people. */
+/** Managers of a routine or a skill in place of people. */
 export const MANAGERS = ['files'] as const;
 
-/** The name that programs give to a resource, unique in its project, and its keeper. Neither is part of its content. */
+/** The name that programs give to a resource, unique in its project, and the resource's manager. Neither is content. */
 export interface ExternalName {
   readonly externalKey: string | null;
   readonly managedBy: (typeof MANAGERS)[number] | null;
-  /** The name of the folder of files, if it has one; several folders may keep resources in one project. */
+  /** Name of the folder of files, if it has one. Several folders may manage resources of one project. */
   readonly managedFrom: string | null;
 }
 
 /**
- * Decides how a change affects the mark of drift. The keeper of a resource puts it as a whole, which removes the mark;
- * a partial change is drift, even if it names the keeper. A change of only keeper or key removes the mark too.
+ * Decides how a change affects the mark of drift. The manager of a resource puts it as a whole, which removes the mark.
+ * A partial change is drift, even if it names the manager. A change of only manager or key removes the mark too.
  */
 export function driftOf(
   before: object,
@@ -37,7 +37,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'managedFrom',
 ] satisfies (keyof ExternalName)[]);
 
-/** Assigns the columns of the name and the mark of drift in an `update`, with a comma at the end. */
+/** Returns the assignments of an `update` for the name and the mark of drift, with a comma at the end. */
 export function nameColumns(name: ExternalName, drift: ReturnType<typeof driftOf>, by: string | null): Sql {
   const { externalKey, managedBy, managedFrom } = name;
   const mark = {
@@ -49,7 +49,7 @@ export function nameColumns(name: ExternalName, drift: ReturnType<typeof driftOf
     managed_from = ${managedBy === null ? null : managedFrom}, ${mark[drift]}`;
 }
 
-/** Tells whether the condition of a change holds for this version; undefined means that the resource does not exist. */
+/** Tells whether the condition of a change is met by this version; undefined if the resource does not exist. */
 export type IsExpected = (version: number | undefined) => boolean;
 
 /**
@@ -61,7 +61,7 @@ export async function putByKey<Found extends { readonly version: number }, Saved
   readonly find: () => Promise<Found | undefined>;
   readonly isExpected: IsExpected;
   readonly create: () => Promise<Saved>;
-  /** Changes the found resource, and throws `precondition_failed` when its version has changed. */
+  /** Changes the found resource. Throws `precondition_failed` when its version has changed. */
   readonly change: (found: Found) => Promise<Saved>;
 }): Promise<Saved> {
   const found = await put.find();
@@ -74,7 +74,7 @@ export async function putByKey<Found extends { readonly version: number }, Saved
   }
 }
 
-/** Another request has created it, changed it, or ended it. */
+/** Errors of a resource that another request has created, changed or ended. */
 const OVERTAKEN: ReadonlySet<string> = new Set([
   'external_key_taken',
   'precondition_failed',

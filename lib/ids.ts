@@ -1,7 +1,6 @@
 import { TypeID, typeid, typeidUnboxed } from 'typeid-js';
 import { clockAheadMs } from './clock.ts';
 
-/** Maps a resource to the prefix of its ids. */
 export const ID_PREFIX = {
   organization: 'org',
   project: 'prj',

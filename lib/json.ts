@@ -6,12 +6,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** Returns the objects of an array; none of any other value. */
+/** Returns the objects of an array; an empty list for any other value. */
 export function jsonObjectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** Returns an object without its undefined fields. */
 export function withoutUndefined(value: object): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
 }
@@ -52,7 +51,7 @@ export function canonicalJson(value: unknown, depth = 0): string {
   return `{${members}}`;
 }
 
-/** The form of a JSON Pointer (RFC 6901, section 3). */
+/** Matches a JSON Pointer (RFC 6901, section 3). */
 export const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
 /** Returns the unescaped tokens of a pointer (RFC 6901, section 4). */

@@ -14,7 +14,7 @@ const LINE_LENGTH = 300;
 
 /**
  * Finds lines that only one of two texts has, at any place: a moved line is no change. Empty lines and the space around
- * a line do not count. Takes time in proportion to the texts.
+ * a line do not count. The time is proportional to the texts.
  */
 export function findLineChanges(before: string, after: string): LineChanges {
   const [old, fresh] = [linesOf(before), linesOf(after)];
@@ -33,7 +33,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** Repeated lines count separately. */
+/** Returns the lines that `others` lack. Repeated lines count separately. */
 function missingFrom(others: readonly string[], lines: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const line of others) left.set(line, (left.get(line) ?? 0) + 1);

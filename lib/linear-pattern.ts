@@ -2,18 +2,17 @@ import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { BoundedThread, JobLimitError, ThreadBusyError } from './bounded-thread.ts';
 
-/** Thrown when matching a pattern took, or had to wait, too long. */
+/** Thrown when a match took too long, or had to wait too long. */
 export class PatternTooSlow extends Error {
   override readonly name = 'PatternTooSlow';
 }
 
-/** Matching takes at most this many steps for each character. */
+/** Most steps of a match for each character of the text. */
 const MAX_SIZE = 5_000;
 
-/** Size times characters of a match that takes a few milliseconds; longer matches run in another thread. */
+/** Size times characters of a match that takes a few milliseconds. Longer matches run in another thread. */
 const QUICK_STEPS = 1_000_000;
 
-/** Time limit of one match. */
 const LIMIT_MS = 500;
 
 const thread = new BoundedThread<PatternJob, boolean>({
@@ -56,8 +55,8 @@ export async function matchesPattern(owner: string, pattern: string, text: strin
 }
 
 /**
- * Limits the size of a compiled pattern by its text: 500 characters with nested repetitions can take seconds to
- * compile.
+ * Returns an upper bound of the size of a compiled pattern, from its text: 500 characters with nested repetitions can
+ * take seconds to compile.
  * @param pattern one that JavaScript accepts
  */
 export function sizeBound(pattern: string): number {
@@ -88,7 +87,7 @@ function add(group: { whole: number; last: number } | undefined, size: number): 
   group.last = size;
 }
 
-/** A class, an escape, a count, or a character. */
+/** Matches a class, an escape, a count or a character. */
 const TOKEN = /\[(?:\\.|[^\]\\])*\]|\\[pPu]\{[^}]*\}|\\.|\{\d+(?:,\d*)?\}|[^]/gu;
 const COUNT = /^\{(\d+)(?:,(\d*))?\}$/;
 
@@ -110,7 +109,7 @@ export function compilePattern(pattern: string, flags = 'u'): RE2JS {
   }
 }
 
-/** RE2JS reads this sequence as letters. With the `u` flag, JavaScript only has it for backreferences. */
+/** RE2JS reads this sequence as letters. With the `u` flag, JavaScript uses it only for backreferences. */
 const NAMED_BACKREFERENCE = /(?<!\\)(?:\\\\)*\\k</;
 
 export interface PatternJob {

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { AppError, failureBody } from './errors.ts';
 
-/** Limits that Node leaves open or wide: large headers, slow headers and bodies. Options of `createServer`. */
+/** Options of `createServer` that limit large headers, slow headers and slow bodies, for which Node is generous. */
 export const HTTP_LIMITS = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 15_000,
@@ -17,13 +17,11 @@ export const HTTP_LIMITS = {
 /** Milliseconds that running requests get to finish when a server closes. */
 export const CLOSE_GRACE_MS = 20_000;
 
-/**
- * Longer than clients and load balancers keep an idle connection: a connection that closes during use loses a request.
- */
+/** Longer than clients and load balancers keep an idle connection: closing a connection in use would lose a request. */
 const KEEP_ALIVE_MS = 65_000;
 
 /**
- * Lets a server listen. It never closes an idle connection before its client does.
+ * Lets a server listen. The server never closes an idle connection before its client does.
  * @returns the port: the requested one, or the system's choice for 0
  * @throws the error of the socket, such as `EADDRINUSE`
  */
@@ -49,8 +47,8 @@ const CLOSE_IDLE_EVERY_MS = 50;
 
 /**
  * Follows the connections of a server, from before it listens, so that it can be closed without cutting off a request.
- * @returns closes the server: it takes no new request, and the promise resolves when open ones have ended,
- *   or were cut off after `graceMs` (milliseconds; without end if left out)
+ * @returns a function that closes the server. The server takes no new request. The promise resolves when open requests
+ * have ended, or were cut off after `graceMs` (milliseconds; without end if left out)
  */
 export function gracefulClose(server: Server): (graceMs?: number) => Promise<void> {
   const sockets = new Set<Socket>();
@@ -66,7 +64,7 @@ export function gracefulClose(server: Server): (graceMs?: number) => Promise<voi
   return (graceMs) =>
     new Promise((resolve) => {
       const cut = graceMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), graceMs);
-      // A connection whose request ends after this would stay open for another request, but the server takes no more.
+      // A connection whose request ends later would stay open for another request, which the server does not take.
       const idle = setInterval(closeIdle, CLOSE_IDLE_EVERY_MS);
       server.close(() => {
         clearTimeout(cut);
@@ -91,8 +89,8 @@ export function onStopSignal(log: Log, stop: () => Promise<void>): void {
 }
 
 /**
- * Responds with 204 to a browser that prefetches, which discards it: a link under the pointer must not use up a sign-in
- * or confirm an address. Browsers announce that in `Sec-Purpose` (Fetch standard), older ones in the other headers.
+ * Responds with 204 to a browser that prefetches: a link under the pointer must not use up a sign-in or confirm an
+ * address. Browsers announce a prefetch in `Sec-Purpose` (Fetch standard), older ones in the other headers.
  */
 export async function refusePrefetch(ctx: Context, next: Next): Promise<void> {
   const isAhead = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>

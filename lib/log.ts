@@ -5,8 +5,9 @@ import { redactAuthorization } from './redact-authorization.ts';
 export type Log = Logger;
 
 /**
- * Writes one JSON line an event to standard output. Removes fields that could contain a credential at the first two
- * levels, and credentials of `Authorization` headers in errors. Callers should log neither; this is a second safeguard.
+ * Creates a log that writes one line of JSON for each event to standard output. Removes fields that could contain a
+ * credential at the first two levels, and credentials of `Authorization` headers in errors. Callers should log neither;
+ * this is a second safeguard.
  */
 export function createLog(options: { level: string; name: string }, write: (line: string) => void = writeLine): Log {
   return pino(
@@ -23,8 +24,8 @@ export function createLog(options: { level: string; name: string }, write: (line
   );
 }
 
-// All logs of a process go to its one standard output. Lines of one turn of the event loop are one write, because a
-// busy API has many; a process that is killed loses the lines of its last turn.
+// All logs of a process go to its one standard output. Lines of one turn of the event loop are written together,
+// because a busy API has many. A process that is killed loses the lines of its last turn.
 const output = pino.destination({ fd: 1, sync: true });
 let pending = '';
 
@@ -50,7 +51,9 @@ export function withLogFields<T>(added: Readonly<Record<string, unknown>>, work:
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key'];
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
-/** Leaves out other properties: a driver's error holds the values of queries, an HTTP client's error whole requests. */
+/**
+ * Leaves out all other properties: a driver's error has the values of queries, an HTTP client's error whole requests.
+ */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const code = 'code' in error ? error.code : undefined;

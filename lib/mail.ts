@@ -1,6 +1,5 @@
 import { createTransport } from 'nodemailer';
 
-/** A message to one person. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
@@ -15,7 +14,7 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Makes one attempt and waits for it. @returns why the server has not accepted the message; undefined if it has */
+  /** Makes one attempt and waits for it. @returns the reason if the server has not accepted the message */
   attempt(mail: Mail): Promise<MailFault | undefined>;
   close(): void;
 }
@@ -70,7 +69,7 @@ function unsubscribeHeaders({ unsubscribeUrl }: Mail): Record<string, string> {
   return { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
-/** The address may stand in `Name <name@domain>`. */
+/** The address may have the form `Name <name@domain>`. */
 function domainOf(from: string): string {
   return from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
 }

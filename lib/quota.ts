@@ -14,8 +14,8 @@ export interface Quota {
 }
 
 /**
- * Checks that a project or an organization may have one more. Takes no lock: the limits are far above every need, and
- * concurrent requests can exceed a limit only by their number.
+ * Checks that a project or an organization may have one more resource. Takes no lock: the limits are far above every
+ * need, and concurrent requests can exceed a limit only by their number.
  * @throws {AppError} `limit_reached`
  */
 export async function assertWithinQuota(

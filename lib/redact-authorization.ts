@@ -4,13 +4,13 @@ const MARK = '[redacted]';
 const SCHEME =
   '(?:Basic|Bearer|Digest|DPoP|GNAP|Negotiate|NTLM|OAuth|Token|ApiKey|Api-Key|Key|AWS4-HMAC-SHA256|SCRAM-SHA-256)';
 
-/** A token (RFC 9110, `token68`), or parameters as Digest has them. */
+/** Matches a token (RFC 9110, `token68`), or parameters as Digest has them. */
 const CREDENTIALS = String.raw`(?:(?:[\w-]+=(?:"[^"]*"|[^\s,"']+),?\s*)+|[\w.~+/-]+=*)`;
 
-/** A header in a request, an object or a command line. */
+/** Matches a header in a request, an object or a command line. */
 const HEADER = new RegExp(String.raw`\b(authorization["']?\s*[:=]\s*["']?${SCHEME})\s+${CREDENTIALS}`, 'gi');
 
-/** The credential without its header. It must have a digit, so that "Basic requirements" does not match. */
+/** Matches a credential without its header. A digit is required, so that "Basic requirements" does not match. */
 const ALONE = /\b(Bearer|Basic|Token|ApiKey|DPoP|Negotiate)\s+(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*/gi;
 
 /** Removes the credentials of `Authorization` headers from a text, in every scheme. */

@@ -11,7 +11,7 @@ export function parseRetryAfter(
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), maxMs);
 }
 
-/** `Date.parse` also accepts "-5" and "1.5"; all three forms of an HTTP date begin with a weekday. */
+/** Parses an HTTP date. All three forms begin with a weekday, while `Date.parse` also accepts "-5" and "1.5". */
 function httpDate(text: string): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
 }

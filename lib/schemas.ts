@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** RFC 3339, UTC, milliseconds. */
+/** RFC 3339 in UTC with milliseconds. */
 export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ id: 'Timestamp', description: 'RFC 3339, UTC.', example: '2026-11-21T09:00:00.000Z' });

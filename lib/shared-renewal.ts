@@ -3,7 +3,7 @@ import { sql, type Sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
 const POLL_MS = 150;
-/** A wait that is longer than the lease of a dead process and the following renewal. */
+/** Longest wait: longer than the lease of a dead process and the following renewal together. */
 const PATIENCE_MS = 70_000;
 
 /**
@@ -16,7 +16,7 @@ export function createRenewals<T>(): (key: string, renew: () => Promise<T>, sign
     let renewing = underWay.get(key);
     if (renewing === undefined) {
       renewing = renew().finally(() => underWay.delete(key));
-      // Waiting callers get the failure below; without one it must not count as unhandled.
+      // Waiting callers get the failure below. Without such callers, the failure must not count as unhandled.
       renewing.catch(() => undefined);
       underWay.set(key, renewing);
     }
@@ -48,8 +48,8 @@ export async function renewUnderLease<Lease, T>(steps: {
 }
 
 /**
- * Renews a credential that works until it expires: it is used as it is for a minute after a refusal, and while the
- * server cannot renew it.
+ * Renews a credential that works until it expires. For a minute after a refusal, and while the server cannot renew it,
+ * the credential is used as it is.
  */
 export async function renewedOr<T>(
   asIs: T,
@@ -80,7 +80,7 @@ export async function unlessNotReady<T>(work: Promise<T>): Promise<T | undefined
   }
 }
 
-/** There are no new tokens now, but there may be later. */
+/** Thrown when there are no new tokens now, but may be later. */
 export class NotRenewed extends AppError {
   /** True when the server has refused the renewal, false when it could not be reached. */
   readonly isRefusal: boolean;
@@ -151,7 +151,7 @@ export function renewalMarginSeconds(life: Sql): Sql {
   return sql`least(60, coalesce(${life} / 2.0, 60))`;
 }
 
-/** The work continues after the signal. @throws the signal's reason once it aborts */
+/** Waits for work until the signal aborts. The work continues after the signal. @throws the signal's reason */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const stop = Promise.withResolvers<never>();

@@ -1,15 +1,14 @@
-/** The default task queue of an installation. */
 export const DEFAULT_TASK_QUEUE = 'routines';
 
 /**
- * Names the queue of webhook attempts. It has its own slots, so that receivers which hang cannot take those of model
+ * Names the queue of webhook attempts. It has slots of its own, so that slow receivers cannot take those of model
  * steps.
  */
 export function webhookTaskQueue(taskQueue: string): string {
   return `${taskQueue}-webhooks`;
 }
 
-/** Names the queue of ticks, so that the schedule runs on time however many model steps are open. */
+/** Names the queue of ticks, so that the schedule runs on time even if many model steps are open. */
 export function schedulerTaskQueue(taskQueue: string): string {
   return `${taskQueue}-scheduler`;
 }

@@ -7,7 +7,6 @@ export function cut(text: string, length: number): string {
 /** Matches the first half of a surrogate pair whose second half was cut off. */
 const HALF = /[\uD800-\uDBFF]$/;
 
-/** Capitalizes the first letter of a text. */
 export function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

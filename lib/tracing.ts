@@ -3,7 +3,7 @@ import type { Attributes } from '@opentelemetry/api';
 export interface Span {
   set(attributes: Attributes): void;
   /**
-   * W3C Trace Context `traceparent` (section 3.2) of this span, for a process that continues the trace; undefined when
+   * `traceparent` of this span (W3C Trace Context, section 3.2), for a process that continues the trace; undefined when
    * off.
    */
   readonly traceparent: string | undefined;
@@ -25,7 +25,7 @@ export interface Tracing {
   record(span: RecordedSpan): void;
   /** Renames the current span, once its subject is known. */
   rename(name: string): void;
-  /** `traceparent` of the current span. */
+  /** Returns the `traceparent` of the current span. */
   current(): string | undefined;
   /** Sends the remaining spans. */
   close(): Promise<void>;
@@ -44,7 +44,7 @@ interface RecordedSpan {
 
 const OFF: Span = { set: () => undefined, traceparent: undefined };
 
-/** Tracing that is off: it only calls the work. */
+/** Tracing that is off and only calls the work. */
 export const NO_TRACING: Tracing = {
   enabled: false,
   span: (_name, _options, work) => work(OFF),

@@ -1,4 +1,4 @@
-/** Lets work under one key run one after another, with a bounded queue; returns `undefined` when the queue is full. */
+/** Creates a function that runs work one after another for each key, and returns `undefined` when the queue is full. */
 export function createTurns(maxWaiting: number) {
   const queues = new Map<string, { last: Promise<unknown>; waiting: number }>();
 

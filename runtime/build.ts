@@ -11,7 +11,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 
 /**
  * Bundles a session with its libraries, unless the bundle exists.
- * @param folder folder below the root of the code; bundles of other sources in it are removed
+ * @param folder folder below the root of the code; bundles of other sources are removed from it
  * @returns path of the bundle
  */
 export async function buildSession(folder: string): Promise<string> {

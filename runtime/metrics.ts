@@ -4,7 +4,7 @@ const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_8
 
 /** Metrics of the runtime. Every label has a closed set of values. */
 export interface RuntimeMetrics {
-  /** A request that was refused before it was opened, by status. */
+  /** Counts a request that was refused before its envelope was opened, by status. */
   refused(status: number): void;
   /** `outcome` is `ok` or a code of the closed list of failures. */
   call(call: { purpose: string; provider: string; outcome: string; seconds: number }): void;

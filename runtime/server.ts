@@ -18,8 +18,8 @@ onStopSignal(log, async () => {
 });
 
 /**
- * Sets this process's limit for core files to zero: one could contain the token of an open call. Node has no call for
- * that, but the program that limits sessions sets the limits of other processes too.
+ * Sets this process's limit for core files to zero: a core file could contain the token of an open call. Node cannot
+ * set this limit, so `prlimit`, which also limits sessions, sets it.
  */
 function forbidCoreFiles(): void {
   const { status } = spawnSync('/usr/bin/prlimit', ['--pid', String(process.pid), '--core=0:0']);

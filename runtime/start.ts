@@ -41,8 +41,8 @@ const LAST_FRAMES_MS = 2_000;
 
 /**
  * Starts the provider runtime.
- * @param options.leaseMs time for which it works without another envelope; default 30 seconds
- * @throws when its state is in use, a provider file is wrong, the sandbox has gaps, or a session could read its files
+ * @param options.leaseMs time for which the runtime works without another envelope; default 30 seconds
+ * @throws when the state is in use, a provider file is wrong, the sandbox has gaps, or a session could read its files
  */
 export async function startRuntime(
   config: ConfigOf<'runtime'>,
@@ -117,7 +117,7 @@ export async function startRuntime(
       draining = true;
       const closed = server.close();
       await executions.drain(DRAIN_MS);
-      // Their last frames are being sent. A silent caller could otherwise keep the process open for ever.
+      // Last frames are being sent. A silent caller is cut off: it would keep the process open for ever.
       const cut = setTimeout(() => server.cut(), LAST_FRAMES_MS);
       await closed;
       clearTimeout(cut);
@@ -135,7 +135,7 @@ export async function startRuntime(
 /** Time to connect, and to the first byte. A model that reasons for long begins its response earlier. */
 const CONNECT_MS = 10_000;
 const FIRST_BYTE_MS = 120_000;
-/** Limit of a response: a hundred thousand tokens, each in an event of its own. */
+/** The most bytes of a response: a hundred thousand tokens, each in a separate event. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 export interface ProviderClient {

@@ -1,6 +1,6 @@
 /**
- * Entry of `npm run soak`: kills processes at random while work is going on, far longer than the tests do, and prints
- * what happened. `npm run soak -- --kills 500 --minutes 60 --seed 1`; ends with 1 when anything is not as it must be.
+ * Entry of `npm run soak`: kills processes at random under load, far longer than the tests do, and prints the results.
+ * `npm run soak -- --kills 500 --minutes 60 --seed 1`; ends with 1 if anything is wrong.
  */
 import { parseArgs } from 'node:util';
 import { chaos } from './faults/chaos.ts';

@@ -6,25 +6,25 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** Readiness of a worker, as its probe reports it. */
+/** Readiness of a worker, in the form that the probe reports. */
 export interface Readiness {
-  /** Obstacles to its work, in words; empty when it is ready. */
+  /** Obstacles to the work, in words; empty when the worker is ready. */
   readonly obstacles: readonly string[];
   readonly buildId: string | null;
-  /** True when new runs start on it. A worker of an earlier build is ready too, to end its own runs. */
+  /** True when new runs start on the worker. A worker of an earlier build is ready too, to end its own runs. */
   readonly takesRuns: boolean;
 }
 
 /**
  * Serves the probes of an orchestrator: `GET /health` while the process lives, and `GET /ready`, which is 503 while it
- * cannot work. It has no authentication, so its address and port must not be public.
+ * cannot work. The probes have no authentication, so address and port must not be public.
  */
 export async function serveHealth(
   readiness: () => Promise<Readiness>,
   { host, port }: { host: string; port: number },
 ): Promise<HealthServer> {
   let asked: Promise<Readiness> | undefined;
-  // Probes that come during a look share its result.
+  // Probes that come during a check share its result.
   const look = () =>
     (asked ??= readiness().finally(() => {
       asked = undefined;

@@ -11,16 +11,16 @@ export interface SchedulerSettings {
   readonly workflowId?: string;
   /** The interval of the checks, by default one minute. */
   readonly everyMs?: number;
-  /** Returns true when a scheduler that starts now would find this worker. True by default. */
+  /** Returns true when a new scheduler would start on the build of this worker. True by default. */
   readonly takesRuns?: () => boolean;
   /** Time without a step after which a scheduler counts as stuck, by default two minutes. */
   readonly stuckAfterMs?: number;
 }
 
 /**
- * Starts the scheduler unless it runs, now and at intervals while this process works: an operator may terminate it, or
- * the server may lose it. A stuck one is ended first, if its build has no worker any more, or its new code cannot
- * continue it. However many processes do this, a task queue has one scheduler.
+ * Starts the scheduler unless it runs, now and at intervals: an operator may terminate it, or the server may lose it. A
+ * stuck scheduler is ended first. It is stuck when its build has no worker any more, or when new code cannot continue
+ * it. A task queue has one scheduler, however many processes start it.
  */
 export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop(): void }> {
   const { client, taskQueue, log, workflowId = schedulerWorkflowId(settings.taskQueue) } = settings;
@@ -33,7 +33,7 @@ export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop
       args: [],
     });
   };
-  // Wait first: after an outage a scheduler needs time to continue.
+  // The first check comes after an interval, because a scheduler needs time to continue after an outage.
   const check = async () => {
     if (settings.takesRuns?.() !== false) await endStuck(settings, workflowId);
     await ensure();

@@ -15,8 +15,8 @@ interface SlotDeps extends Pick<Core, 'database' | 'log'> {
 
 /**
  * Announces the worker's slots until `signal` aborts, then withdraws them, so that a draining worker gets nothing new.
- * Each announcement says whether new runs reach this worker, so for some seconds after a change of builds the former
- * one still counts.
+ * Each announcement says whether new runs reach this worker. For some seconds after a change of builds, the slots of
+ * the former build still count.
  */
 export async function keepAnnounced(
   { database, admission, log }: SlotDeps,
@@ -27,7 +27,7 @@ export async function keepAnnounced(
   while (!signal.aborted) {
     try {
       await announceSlots(database, { ...worker, takesRuns: await standing.refresh() });
-      // Also admits waiting runs that another process should have started.
+      // This also starts waiting runs that another process should have started.
       admission.nudge();
     } catch (err) {
       log.warn({ err }, 'the slots of this worker could not be announced');

@@ -13,7 +13,7 @@ export interface Standing {
 
 const DEADLINE_MS = 2_000;
 
-/** Follows which build is current. A worker without a build takes new runs while no build is current. */
+/** Follows the current build. A worker without a build takes new runs while no build is current. */
 export function followStanding(settings: {
   readonly connection: NativeConnection;
   readonly namespace: string;

@@ -14,11 +14,11 @@ import { keepScheduler } from './scheduler.ts';
 import { createWorkers, type RunningWorkers } from './worker.ts';
 
 export interface StartedWorkers {
-  /** Works until a signal, which the Temporal runtime receives, has been obeyed. */
+  /** Works until the Temporal runtime has received a signal and all workers have stopped. */
   run(): Promise<void>;
   isPolling(): boolean;
   takesRuns(): boolean;
-  /** Releases everything, also parts that never ran. */
+  /** Releases everything, including workers that never ran. */
   close(): Promise<void>;
 }
 

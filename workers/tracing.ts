@@ -5,7 +5,7 @@ import { TRACE_HEADER } from '#lib/temporal/index.ts';
 import type { Tracing } from '#lib/tracing.ts';
 import type { TracingSinks } from '#workflows/tracing.ts';
 
-/** Makes every activity a span, and adds the ids of its workflow to every line that it logs. */
+/** Makes every activity a span, and adds the ids of the workflow to every line that the activity logs. */
 export function observeActivities(tracing: Tracing): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {
@@ -36,7 +36,7 @@ export function observeActivities(tracing: Tracing): ActivityInterceptorsFactory
   });
 }
 
-/** Records the span of a workflow when it ends, under the id that its activities had as parent. */
+/** Records the span of a workflow at its end, under the id that its activities named as parent. */
 export function workflowSinks(tracing: Tracing): InjectedSinks<TracingSinks> {
   return {
     tracing: {

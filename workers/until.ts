@@ -9,7 +9,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
 export interface Patience {
-  /** Address at which Temporal is expected. */
+  /** Address of Temporal. */
   readonly address: string;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ export interface Patience {
  * Repeats an attempt while Temporal cannot be reached: after a power cut everything starts at once, and a worker that
  * gave up would have to be started by hand.
  * @returns undefined when `signal` was aborted first; a running attempt is abandoned
- * @throws an error that waiting does not mend: such as a missing certificate file or an unknown namespace
+ * @throws an error that waiting does not mend, such as a missing certificate file or an unknown namespace
  */
 export async function untilReached<Result>(
   attempt: () => Promise<Result>,
@@ -40,7 +40,7 @@ export async function untilReached<Result>(
 
 /** Statuses of a server that refuses: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED. */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 16]);
-/** The same statuses in the text of a native error, which has no field for them. */
+/** Matches these statuses in the text of a native error, which has no field for them. */
 const REFUSAL = /Status \{ code: (InvalidArgument|NotFound|PermissionDenied|Unauthenticated)/;
 
 function isUnreachable(err: unknown): boolean {

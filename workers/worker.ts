@@ -20,16 +20,16 @@ export interface WorkerSettings {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly taskQueue: string;
-  /** Steps of runs at a time. Each model call may hold one for minutes. */
+  /** The most steps of runs at a time. Each model call may take such a slot for minutes. */
   readonly concurrency: number;
-  /** Workflow tasks at a time; each is a few milliseconds of CPU. Default 40. */
+  /** The most workflow tasks at a time, each of a few milliseconds of CPU. Default 40. */
   readonly workflowConcurrency?: number;
   /** Workflows kept in memory between their tasks. Default: as many as fit into the heap. */
   readonly maxCachedWorkflows?: number | undefined;
   readonly shutdownGraceSeconds: number;
-  /** Build of this release. Without one, all workers of the queues share all workflows. */
+  /** Build of this release. Without a build, all workers of the queues share all workflows. */
   readonly build?: Build | undefined;
-  /** Withdraws the slots at once when the process is told to stop. */
+  /** Aborts when the process is told to stop. The slots are then withdrawn at once. */
   readonly stopping?: AbortSignal;
   readonly deps: WorkerDeps;
 }
@@ -41,18 +41,18 @@ export interface RunningWorkers {
    */
   run(): Promise<void>;
   shutdown(): void;
-  /** Returns true when all of them ask for tasks. */
+  /** Returns true when all workers ask for tasks. */
   isPolling(): boolean;
   /** Returns true when new runs start on this build. */
   takesRuns(): boolean;
-  /** Returns the connection without working. */
+  /** Releases the connection of workers that have not run. */
   discard(): Promise<void>;
 }
 
 /**
- * Creates the workers of one process: one for workflows and the steps of runs, one for ticks and one for webhook
- * attempts and approved actions, each with its own slots, so that ticks and webhooks do not wait behind model calls. Any number of processes
- * share the queues.
+ * Creates the three workers of one process: for workflows and steps of runs, for ticks, and for webhook attempts and
+ * approved actions. Each has its own slots, so that ticks and webhooks do not wait behind model calls. Any number of
+ * processes share the queues.
  * @throws the error of a worker that could not be created, after the others have released the connection
  */
 export async function createWorkers(settings: WorkerSettings): Promise<RunningWorkers> {
@@ -116,7 +116,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
         ...(settings.stopping === undefined ? [] : [settings.stopping]),
       ]);
       const announcing = keepAnnounced(deps, slots, standing, signal);
-      // Until the last step has ended: without it a call under way is lost.
+      // The lease of the model runtime is kept until the last step has ended: without it calls under way are lost.
       const ended = new AbortController();
       const { database, modelRuntime: runtime, log } = deps;
       const leasing = runtime && keepRuntimeLease({ database, runtime, log }, ended.signal);
@@ -158,7 +158,7 @@ function shutdown(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
-/** A worker releases its connection only at the end of a run, so each is run and stopped at once. */
+/** A worker releases its connection only after it has run, so each worker is run and stopped at once. */
 async function discard(workers: readonly Worker[]): Promise<void> {
   await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
 }

@@ -33,10 +33,7 @@ export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowB
   }
 }
 
-/**
- * Bundles the workflow code ahead, for processes that cannot write.
- * @returns path of the bundle, the only one in its folder
- */
+/** Bundles the workflow code for processes that cannot write. @returns path of the bundle, alone in its folder */
 export async function buildWorkflowBundle(): Promise<string> {
   const name = await bundleName();
   const path = await keep(BUILT, name, await bundle());
@@ -84,7 +81,7 @@ async function bundleName(): Promise<string> {
       hash.update(`${folder}/${file}\0`).update(await readFile(`${ROOT}${folder}/${file}`));
     }
   }
-  // The options of the bundler are in this file.
+  // This file is hashed too, because it has the options of the bundler.
   hash.update(await readFile(fileURLToPath(import.meta.url)));
   const lock = await readFile(`${ROOT}package-lock.json`).catch(() => Buffer.alloc(0));
   return `workflow-bundle.${hash.update(lock).digest('hex').slice(0, 24)}.js`;

@@ -1,21 +1,18 @@
 import type { ActivityOptions } from '@temporalio/common';
 
-/** Two heartbeats, sent every 3 s, may be missing before the worker counts as dead. */
+/** Time without a heartbeat after which a worker counts as dead. Heartbeats come every 3 s, so two may be lost. */
 const HEARTBEAT_TIMEOUT = '10s';
 
-/**
- * Bridges an outage of Postgres of some minutes. The maximum stops a permanent error, which would otherwise loop until
- * the run's timeout.
- */
+/** Enough for some minutes without Postgres. A permanent error ends here and not only at the run's timeout. */
 const MAX_ATTEMPTS = 60;
 
-/** The step ends the run itself at its deadline. This grace is for a worker that cannot. */
+/** Time after the deadline of a run in which the step itself ends the run. Temporal ends it if the worker cannot. */
 const GRACE_MS = 30_000;
 
 /**
- * Returns the policy of a model step. It is retried while its error may be temporary, after the provider's own delay if
- * there is one, until the activity marks the error as final. The first step waits for a slot without a limit, because
- * the run's clock starts with it; the limit of later ones includes their wait.
+ * Returns the policy of a model step. The step is retried, after the provider's own delay if there is one, until the
+ * activity marks the error as final. The first step waits for a slot without a limit, because the run's clock starts
+ * with it. The limit of later steps includes their wait.
  */
 export function modelStepPolicy(
   { timeoutSeconds, deadline }: { timeoutSeconds: number; deadline: number | undefined },
@@ -59,7 +56,7 @@ function msUntil(deadline: number): number {
   return Math.max(deadline - Date.now(), 1);
 }
 
-/** Policy of the write that ends a run. It retries for long, because without that write the run would never end. */
+/** Policy of the write that ends a run. The write is retried for long, because the run would never end without it. */
 export const concludePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',
   retry: {
@@ -72,8 +69,8 @@ export const concludePolicy: ActivityOptions = {
 };
 
 /**
- * Policy of an approved action. It is retried only when its worker died or could not write; the record then decides
- * whether the call may be made.
+ * Policy of an approved action. The action is retried only when its worker died or could not write. The record then
+ * decides whether the call may be made.
  */
 export const heldActionPolicy: ActivityOptions = {
   startToCloseTimeout: '5m',
@@ -81,7 +78,7 @@ export const heldActionPolicy: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 10 },
 };
 
-/** The policy of the scheduler's activities. They are not retried: the next minute is the retry. */
+/** The policy of the scheduler's activities. The activities are not retried: the next minute is the retry. */
 export const tickPolicy: ActivityOptions = {
   startToCloseTimeout: '5m',
   scheduleToStartTimeout: '1m',

@@ -26,7 +26,7 @@ const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
  * failure, timeout and cancellation only.
  */
 export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> {
-  // The run's clock starts with its first step: until its response there is no deadline.
+  // The run's clock starts with its first step, so there is no deadline before the response to that step.
   let deadline: number | undefined;
   try {
     for (let index = 0; ;) {
@@ -60,7 +60,7 @@ type Reason = Exclude<Parameters<RunActivities['concludeRun']>[0]['ending'], 'ca
 function reasonOf(error: unknown): Reason {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    // The server copies one limit into the other, so a step that gets no slot in time may end with either type.
+    // A step that gets no slot in time may end with either type, because the server copies one limit into the other.
     return cause.timeoutType === 'SCHEDULE_TO_CLOSE' || cause.timeoutType === 'SCHEDULE_TO_START'
       ? 'timeout'
       : 'internal_error';
@@ -82,7 +82,7 @@ export interface WebhookDeliveryInput {
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<string> {
   const { attemptDelivery } = proxyActivities<WebhookActivities>({
-    // Attempts have slots of their own: receivers that hang for 20 s must not take those of model steps.
+    // Attempts have slots of their own, so that receivers that hang for 20 s do not take the slots of model steps.
     taskQueue: webhookTaskQueue(workflowInfo().taskQueue),
     startToCloseTimeout: '40s',
     heartbeatTimeout: '10s',
@@ -94,13 +94,13 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
 
 export interface HeldActionInput {
   readonly actionId: string;
-  /** Number of this workflow among those of the action. */
+  /** Number of this workflow among the workflows of the action. */
   readonly attempt: number;
 }
 
 /** Sends an approved action. Where nothing could be sent, a tick starts another workflow. */
 export async function heldAction(input: HeldActionInput): Promise<string> {
-  // On the queue of webhooks, whose receivers may hang too, so that the slots of model steps stay free.
+  // Tools may hang as receivers of webhooks do, so actions share that queue and leave the slots of model steps free.
   const taskQueue = webhookTaskQueue(workflowInfo().taskQueue);
   const { sendAction } = proxyActivities<ActionActivities>({
     ...heldActionPolicy,

@@ -5,11 +5,11 @@ import { schedulerTaskQueue } from '#lib/task-queues.ts';
 import { tickPolicy } from './policies.ts';
 
 export interface SchedulerInput {
-  /** Default one minute. Ticks come at whole multiples of it. */
+  /** Interval of the ticks, by default one minute. Ticks come at whole multiples of the interval. */
   readonly intervalMs?: number;
   /**
-   * Ticks before it continues as new, by default 120. A tick is up to fifty events, and the server may suggest it
-   * earlier, at 4,096 events.
+   * Ticks before the workflow continues as new, by default 120. A tick makes up to fifty events of history; at 4,096
+   * events the server suggests to continue as new earlier.
    */
   readonly ticksPerRun?: number;
 }
@@ -40,7 +40,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
     const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();
     return ticks < ticksPerRun && !continueAsNewSuggested && !targetWorkerDeploymentVersionChanged;
   };
-  // Ticks continue while the last of the others end, so that a long backlog never delays the schedule.
+  // Claims continue while the last of the other parts end, so that a long backlog never delays the schedule.
   while (isFresh() || underWay.size > 0) {
     await attempt(first);
     if (isFresh()) {

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { TRACE_HEADER } from '#lib/temporal/names.ts';
 
-/** Sinks that report the end of a traced workflow to the worker's process. `spanId` is the parent of its activities. */
+/** Sinks that report the end of a traced workflow to the worker. `spanId` is the parent of the activities' spans. */
 export interface TracingSinks extends Sinks {
   tracing: { ended(span: { parent: string; spanId: string; failed: boolean }): void };
 }
@@ -16,9 +16,9 @@ export interface TracingSinks extends Sinks {
 const { tracing } = proxySinks<TracingSinks>();
 
 /**
- * Carries a trace from the start of a workflow to its activities. No part of OpenTelemetry runs in the sandbox. Without
- * the header, which is missing when tracing is off, it does nothing. Replay ignores headers, so tracing may be switched
- * on and off while workflows are open.
+ * Carries a trace from the start of a workflow to its activities. No part of OpenTelemetry runs in the sandbox. Nothing
+ * is traced without the header, which is missing when tracing is off. Replay ignores headers, so tracing may be
+ * switched on and off while workflows are open.
  */
 // oxlint-disable-next-line eslint-js/no-restricted-syntax -- the SDK's own type of the function gives it its parameters' types
 export const interceptors: WorkflowInterceptorsFactory = () => {

@@ -103,7 +103,7 @@ function describe(status: number, body: unknown): { code: string; message: strin
   return { code: data?.code?.toLowerCase() ?? codeOf(status), message };
 }
 
-/** Chooses a code for errors of the library without one. */
+/** Chooses a code for an error to which the library gives none. */
 function codeOf(status: number): string {
   switch (status) {
     case 401:

@@ -13,10 +13,10 @@ export interface AuthOperation {
   readonly body?: z.ZodObject;
   /** Fields of the response. Other fields of the library are removed. */
   readonly success?: z.ZodType;
-  /** May respond with 302. */
+  /** True when the operation may respond with 302. */
   readonly redirects?: true;
   readonly needsSession?: true;
-  /** Codes of the operation's own errors by status. Codes that follow from the declaration are derived. */
+  /** Codes of the operation's own errors, by status. Errors that follow from the declaration are added. */
   readonly errors: Readonly<Record<number, readonly string[]>>;
 }
 
@@ -47,7 +47,7 @@ export const user = z
   })
   .meta({ id: 'User' });
 
-/** A session without its token: with the token, a script of the page would not need the cookie. */
+/** A session without its token: a script of the page could use the token as the browser uses the cookie. */
 export const session = z
   .object({
     id: z.string(),
@@ -60,5 +60,5 @@ export const session = z
 
 export const done = z.object({ status: z.boolean() }).meta({ id: 'Done' });
 
-/** A password that is only compared. One from before the present rules must be accepted too. */
+/** A password that is only compared. Passwords from before the present rules must be accepted too. */
 export const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });

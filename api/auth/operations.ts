@@ -18,7 +18,7 @@ const returnTo = z.string().min(1).max(2_000).meta({
   description: 'Target of the link in the mail: a path, or an address of the user interface.',
 });
 
-/** Lists all operations that are served under `/auth`; the library's other ones are switched off. */
+/** Lists all operations that are served under `/auth`; all other operations of the library are switched off. */
 export const authOperations: readonly AuthOperation[] = [
   {
     method: 'POST',

@@ -3,12 +3,12 @@ import { isJsonObject } from '#lib/json.ts';
 /** Keywords that only restrict values of responses. Clients need not check those values. */
 const CHECKS = ['additionalProperties', 'example', 'maxItems', 'maxLength', 'maximum', 'minimum', 'pattern'];
 
-/** The form of ids and cursors, which are opaque. */
+/** Matches the pattern of ids and cursors, which are opaque. */
 const OPAQUE = /\[0-7\]\[0-9a-hjkmnp-tv-z\]\{25\}/;
 
 /**
- * Drops what generators do not use and readers do not miss: patterns and examples of opaque texts and beside formats,
- * texts that a name may not be, and descriptions of ids that repeat the name of the field.
+ * Drops keywords that generators do not use and readers do not miss: patterns and examples of ids, cursors and texts
+ * with a format, the limits of names, and descriptions such as "Id of the run."
  */
 export function withoutForms<D extends object>(document: D): D {
   const visit = (value: unknown): void => {
@@ -20,7 +20,7 @@ export function withoutForms<D extends object>(document: D): D {
       drop(value, ['description']);
     }
     drop(value, ['propertyNames', 'not']);
-    // Fields may have the names of keywords.
+    // Fields are visited apart, because a field may have the name of a keyword.
     const { properties, ...others } = fieldsOf(value);
     [...Object.values(fieldsOf(properties)), ...Object.values(Array.isArray(value) ? value : others)].forEach(visit);
   };
@@ -61,7 +61,7 @@ export function withLeanSchemas<D extends object>(document: D): D {
   return document;
 }
 
-/** The values of a record are a type, and no check. */
+/** Returns the keywords that only check. In a record, `additionalProperties` is the type of the values and stays. */
 function checksOf(schema: object): readonly string[] {
   return isJsonObject(fieldsOf(schema)['additionalProperties']) ? CHECKS.slice(1) : CHECKS;
 }

@@ -5,14 +5,15 @@ type Schema = Record<string, unknown>;
 
 const UNIONS = ['anyOf', 'oneOf'] as const;
 
-/** Keywords that describe a place. All others describe the value. */
+/** Keywords that describe the place of a schema. All others describe the value. */
 const OF_THE_PLACE = new Set(['default', 'deprecated', 'description', 'example']);
 
 /**
- * Rewrites the schemas of a document for generators of clients, which take the same values before and after:
+ * Rewrites the schemas of a document for generators of clients; the same values stay valid. Afterwards:
  * - each object with fields is a component of its own, named by its place, with `$ref` wherever it occurs;
  * - no component is null: the places that refer to it say so;
- * - a schema has one type, a constant becomes a list of one value, and conditions of an object do not become a choice of types.
+ * - a schema has one type, a constant becomes a list of one value, and a condition on an object becomes no choice of
+ * types.
  */
 export function withNamedSchemas<D extends object>(document: D): D {
   const components = asSchema(asSchema(document)['components']);
@@ -33,7 +34,7 @@ class Naming {
   readonly added = new Map<string, Schema>();
   readonly #taken: Set<string>;
   readonly #schemas: JsonObject;
-  /** Objects that are the same share one component. */
+  /** Names of components by their content, so that equal objects share one component. */
   readonly #nameOf = new Map<string, string>();
 
   constructor(schemas: JsonObject) {
@@ -60,7 +61,7 @@ class Naming {
     for (const content of contentsOf(requestBody))
       content['schema'] = this.#rewritten(asSchema(content['schema']), `${name}Body`);
     for (const content of Object.values(asSchema(responses)).flatMap(contentsOf)) {
-      // The envelope stays in its place: clients name it after the operation.
+      // The envelope becomes no component: clients name it after the operation.
       content['schema'] = this.#inner(asSchema(content['schema']), name);
     }
   }
@@ -68,7 +69,7 @@ class Naming {
   parameter(parameter: Schema, operation: string): void {
     const { schema, name } = parameter;
     if (schema === undefined) return;
-    // The parameter has the same description.
+    // The description stays on the parameter.
     const { description: _, ...rest } = asSchema(schema);
     parameter['schema'] = this.#rewritten(rest, operation + pascal(String(name)));
   }
@@ -102,7 +103,7 @@ class Naming {
     return typeof ref === 'string' ? this.#isNullable(this.#target(ref)) : listOf(anyOf).some(isNull);
   }
 
-  /** Names an object. A number makes the name unique. */
+  /** Makes an object a component, with a number in the name if it is taken. */
   #named(wanted: string, schema: Schema): string {
     const form = JSON.stringify(schema);
     let name = this.#nameOf.get(form) ?? wanted;
@@ -167,7 +168,7 @@ function contentsOf(holder: unknown): Schema[] {
   return Object.values(asSchema(asSchema(holder)['content'])).map(asSchema);
 }
 
-/** Generators of clients read a choice as several types, so the conditions are written as `if` and `else`. */
+/** Writes conditions as `if` and `else`, because generators of clients read a choice as several types. */
 function withCondition({ anyOf, ...object }: Schema): Schema {
   const [first = {}, ...others] = listOf(anyOf);
   const [second, ...more] = others;

@@ -56,7 +56,7 @@ export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', 
   const named = withNamedSchemas(withSharedParameters(exact));
   if (audience === 'all') return withoutUnused(named);
   const { webhooks: _, ...lean } = withoutUnused(withSharedParts(withLeanSchemas(named)));
-  // The schemas of events stay, because generators that remove schemas only used by webhooks would miss them.
+  // The schemas of events stay, because some generators drop schemas that only webhooks use.
   return lean;
 }
 
@@ -94,7 +94,7 @@ With \`Prefer: error-details\` a failure lists each fault of the request.
 Lists are newest first; the next page is in the \`Link\` header, and with \`page=body\` in the body. Times are RFC 3339 in UTC.
 API keys read on every plan and write on: ${writers.join(', ')}.`;
 
-/** Written once for holders of keys, because generated clients do not read headers. */
+/** Describes the headers of responses once, in the document for holders of keys: generated clients do not read them. */
 const RESPONSE_HEADERS = `Responses have \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. A resource
 with versions has an \`ETag\` for \`If-Match\`, a created one a \`Location\`. \`Idempotent-Replayed: true\` marks a repeated response,
 and \`Preference-Applied\` a preference that was honoured.`;
@@ -105,8 +105,8 @@ type Document = ReturnType<typeof createDocument>;
 const SHARED_FROM = 3;
 
 /**
- * Moves parameters that operations share into `components`, each under its own name. The most used form of a name keeps
- * it; the others are numbered.
+ * Moves parameters that operations share into `components`, each under its own name. Of several forms of a name, the
+ * one used most keeps the name and the others are numbered.
  */
 function withSharedParameters(document: Document): Document {
   const operations = Object.values(document.paths ?? {})
@@ -121,7 +121,7 @@ function withSharedParameters(document: Document): Document {
     .flatMap(([form, [one]]) => (one === undefined ? [] : [{ form, one }]));
   const named = [...Map.groupBy(byForm, ({ one }) => one.name)].flatMap(([name, sharing]) =>
     sharing.map((each, at) => {
-      // Generators name a type after each parameter and after each schema.
+      // Generators name a type after each parameter and each schema: a parameter with a schema's name begins with 2.
       const number = at + (pascal(name) in (document.components?.schemas ?? {}) ? 2 : 1);
       return { ...each, name: number === 1 ? name : `${name}-${number}` };
     }),
@@ -140,7 +140,7 @@ function withSharedParameters(document: Document): Document {
   return document;
 }
 
-/** Drops the components that nothing refers to, and then the ones that only they referred to. */
+/** Drops the components that nothing refers to, then those that only a dropped component referred to. */
 function withoutUnused(document: Document): Document {
   const { securitySchemes: _, ...kinds } = document.components ?? {};
   const text = JSON.stringify(document);

@@ -115,7 +115,7 @@ function scopeNote(spec: RouteSpec): string {
   return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
 }
 
-/** Errors that every operation can have are described with the response. */
+/** Returns a note with the operation's own errors. Common errors are described with the response. */
 function errorNote(spec: RouteSpec): string {
   const codes = ownErrorsOf(spec);
   return codes.length === 0 ? '' : `Errors: ${codes.map((code) => `\`${code}\``).join(', ')}.`;

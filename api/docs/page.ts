@@ -20,9 +20,8 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves `/v1/openapi.json`, `/docs`, which shows it, the documents in Markdown, a search in them and `/llms.txt`, which
- * lists them. All
- * are public: they say nothing that is not in the source.
+ * Serves `/v1/openapi.json`, the page `/docs` that shows it, the documents in Markdown, a search in the documents, and
+ * their list `/llms.txt`. All are public, because they say nothing that is not in the source.
  */
 export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middleware {
   const described = new Map<Audience, Described>();
@@ -30,7 +29,7 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     if (ctx.path === '/v1/openapi.json') {
       const audience = audienceOf(ctx.query['for']);
-      // Made on the first request, because it takes 0.15 s of CPU.
+      // The document is made on the first request, because that takes 0.15 s of CPU.
       const document = described.get(audience) ?? describe(audience, config);
       described.set(audience, document);
       sendDescribed(ctx, document);
@@ -65,7 +64,7 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
   };
 }
 
-/** A document as sent. */
+/** A document in the form in which it is sent. */
 interface Described {
   readonly plain: string;
   readonly compressed: Buffer;

@@ -8,7 +8,7 @@ import type { RouteSpec } from '../route.ts';
 /** The readers of a document: everyone, or the holders of API keys. */
 export type Audience = 'all' | 'keys';
 
-/** Describes the response of a success, and one for each status of an error; for holders of keys one for all errors. */
+/** Describes the response of a success and one response per error status; for holders of keys, one for all errors. */
 export function responsesOf(spec: RouteSpec, audience: Audience): ZodOpenApiResponsesObject {
   const { success } = spec;
   const own = Object.entries(success.headers ?? {}).map(([name, description]) => [
@@ -109,7 +109,7 @@ export const failure = z
   })
   .meta({ id: 'Failure' });
 
-/** One response for every error, so that a generated client has one type for them. */
+/** One response for all errors, so that a generated client has one type for them. */
 const ANY_FAILURE: ZodOpenApiResponseObject = {
   id: 'Failure',
   description:
@@ -118,7 +118,7 @@ const ANY_FAILURE: ZodOpenApiResponseObject = {
   content: { 'application/json': { schema: failure } },
 };
 
-/** Returns the errors that a route declares, and those that follow from its declaration. */
+/** Returns the errors that a route declares, and the errors that follow from the declaration. */
 export function errorsOf(spec: RouteSpec): ErrorCode[] {
   const codes = new Set<ErrorCode>(spec.errors ?? []);
   const add = (...more: ErrorCode[]) => more.forEach((code) => codes.add(code));
@@ -144,7 +144,7 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   return [...codes];
 }
 
-/** Names the errors of this operation that few other operations have. */
+/** Returns the errors that an operation declares itself, and the not-found errors of its path. */
 export function ownErrorsOf({ path, errors = [] }: RouteSpec): readonly ErrorCode[] {
   return [...new Set([...notFoundOf(path).values(), ...errors])];
 }
@@ -191,7 +191,7 @@ export const HEADERS = {
   'Retry-After-Always': { description: RETRY_AFTER, schema: seconds, required: true },
 } as const;
 
-/** The headers of an error by its status, in addition to its request id. */
+/** The headers of error responses by status, in addition to the request id. */
 const ERROR_HEADERS: Readonly<Record<number, ReturnType<typeof refs>>> = {
   401: refs(['WWW-Authenticate']),
   429: { 'Retry-After': { $ref: '#/components/headers/Retry-After-Always' } },

@@ -15,7 +15,7 @@ interface Section {
 const MOST_SECTIONS = 50;
 const MOST_WORDS = 8;
 
-/** Renders a page with the sections of the documents that have all words, headings that have them first. */
+/** Renders a page of the sections that contain all words of the query, those with all in the heading first. */
 export async function searchPage(query: string): Promise<string> {
   const words = query.slice(0, 200).toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
   const hasAll = (text: string) => words.every((word) => text.includes(word));
@@ -54,7 +54,7 @@ function resultOf({ file, title, heading, lines }: Section, words: readonly stri
 
 let read: Promise<Section[]> | undefined;
 
-/** Reads the documents once, because they do not change while the service runs. */
+/** Returns all sections. The documents are read once, because they do not change while the service runs. */
 function sections(): Promise<Section[]> {
   read ??= (async () => {
     const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.md')).toSorted();

@@ -6,23 +6,23 @@ type Schemas = Record<string, unknown>;
 interface NamedObject {
   readonly name: string;
   readonly schema: Record<string, unknown>;
-  /** The names of fields by their schemas as text. */
+  /** The names of the fields, by a text of name, schema and whether the field is required. */
   readonly fields: Fields;
-  /** It forbids fields beside its own, so that no other one can extend it. */
+  /** True when other fields are forbidden. Strict objects share a base only with strict objects. */
   readonly isStrict: boolean;
 }
 
 type Fields = ReadonlyMap<string, string>;
 
-/** Fields below which an object is written out. */
+/** The fewest fields of an object that may share some of them. */
 const MANY_FIELDS = 8;
 
-/** Bytes in common below which objects are written out. */
+/** The fewest bytes of fields that are worth sharing. */
 const MUCH = 1_000;
 
 /**
- * Writes objects with many fields in common as extensions: of a smaller one if the larger has all of its fields, else of
- * a new object with the common ones.
+ * Makes objects with many common fields extend another object: the smaller one if the larger has all of its fields,
+ * else a new object with the common fields.
  */
 export function shareBases(schemas: Schemas): void {
   const objects = Object.entries(schemas)
@@ -60,7 +60,7 @@ function closest(objects: readonly NamedObject[]) {
     .toSorted((a, b) => bytesOf(b.shared) - bytesOf(a.shared))[0];
 }
 
-/** Adds objects to those with the common fields while that saves more. */
+/** Adds objects to the members while the shared fields save more bytes. */
 function grown(members: readonly NamedObject[], shared: Fields, waiting: readonly NamedObject[]) {
   for (const each of waiting) {
     if (members.includes(each) || each.isStrict !== members[0]?.isStrict) continue;
@@ -100,7 +100,7 @@ function extend({ schema, fields }: NamedObject, base: Pick<NamedObject, 'name' 
   const more = { type, properties: Object.fromEntries(own), ...(demanded.length > 0 && { required: demanded }) };
   for (const keyword of Object.keys(schema)) Reflect.deleteProperty(schema, keyword);
   Object.assign(schema, rest, {
-    // Generators take a single part for another name of it, and linters refuse an empty one.
+    // Two parts, neither empty: generators take a single part for an alias, and linters refuse an empty one.
     allOf: [
       { $ref: `#/components/schemas/${base.name}` },
       fields.size === inherited.size ? { description: 'No other fields.' } : more,

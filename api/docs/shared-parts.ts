@@ -15,14 +15,14 @@ export function withSharedParts<D extends object>(document: D): D {
   return withoutSingleUse(document, schemas);
 }
 
-/** A field of an object, with its schema as it would be a component: not null and without a default. */
+/** A field of an object, with its schema in the form of a component: not null and without a default. */
 interface Place {
   readonly name: string;
   readonly properties: Record<string, unknown>;
   readonly field: string;
   readonly value: Readonly<Record<string, unknown>>;
   readonly isNullable: boolean;
-  /** The value as text, and as text without what only checks it. */
+  /** The schema as text; `lean` is without the keywords that only check values. */
   readonly exact: string;
   readonly lean: string;
 }
@@ -54,7 +54,7 @@ function shareFields(schemas: Record<string, unknown>): void {
     checked.delete(lean);
     const [form = lean, ...others] = checked.keys();
     const name = known.get(lean);
-    // Responses take over the checks of the request with the same field. Different checks stay apart.
+    // A field without checks joins the field of a request with checks. Fields with different checks stay apart.
     if (others.length > 0) for (const group of checked.values()) share(schemas, group, undefined);
     else {
       const isKnown = form === lean || [lean, form].includes(canonicalJson(schemas[name ?? '']));
@@ -78,7 +78,7 @@ function share(schemas: Record<string, unknown>, places: readonly Place[], known
   }
 }
 
-/** Writes components that are no objects at their place if they have only one. */
+/** Writes a component in place of its only reference, unless it is an object. */
 function withoutSingleUse<D extends object>(document: D, schemas: Record<string, unknown>): D {
   const uses = new Map<string, number>();
   JSON.stringify(document, (key, value: unknown) => {

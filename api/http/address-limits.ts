@@ -7,7 +7,7 @@ import { createTurns } from '#lib/turns.ts';
 /** A key that a caller presents, from a client address. */
 export interface KeyAttempt {
   readonly address: string;
-  /** The presented key; empty when it does not have the form of one. */
+  /** The presented key; empty when the text does not have the form of a key. */
   readonly presented: string;
 }
 
@@ -19,9 +19,9 @@ export interface KeyAttempts {
   lookUp<T>(attempt: KeyAttempt, find: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** Keys that this process has accepted, which are looked up without limits. */
+/** The most accepted keys that this process remembers and looks up without limits. */
 const MAX_KNOWN = 10_000;
-/** New keys from one address that wait for their look-up. */
+/** The most new keys from one address that wait for their look-up. */
 const MAX_WAITING = 1_000;
 
 /**
@@ -72,12 +72,12 @@ function tooMany(seconds: number): AppError {
   });
 }
 
-/** Returns the obstacles of this process, from `look` or from its last result. */
+/** Returns the obstacles of this process: from `look`, or the last result of `look`. */
 export type Readiness = (address: string, look: () => Promise<Obstacles>) => Promise<Obstacles>;
 
-/** Checks that one address can cause in a minute, far above the needs of an orchestrator and its load balancers. */
+/** Checks that one address can cause in a minute: far more than an orchestrator and load balancers need. */
 const LOOKS_PER_MINUTE = 120;
-/** Age up to which a probe's response is served again, for probes that come every five seconds. */
+/** Age up to which a result is served again. Probes usually come every five seconds. */
 const GOOD_FOR_MS = 5_000;
 
 /**

@@ -58,7 +58,7 @@ export async function countedKey(ctx: Context, deps: Deps) {
   assertWithinLimit(ctx, key.use, deps);
   if (key.stale) {
     touchApiKey(deps.database, key.keyId).catch((err: unknown) =>
-      deps.log.warn({ err, keyId: key.keyId }, 'could not note the use of a key'),
+      deps.log.warn({ err, keyId: key.keyId }, 'the use of a key could not be recorded'),
     );
   }
   return key;
@@ -109,7 +109,7 @@ async function sessionAccess(ctx: Context, spec: RouteSpec, deps: Deps) {
   const session = await deps.auth.session(new Headers({ cookie: ctx.get('cookie') }));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
   ctx.state.actor = session.userId;
-  // Otherwise the browser would drop the cookie a week after the sign-in.
+  // The browser must learn of the prolongation, or it would drop the cookie a week after the sign-in.
   if (session.setCookies.length > 0) ctx.set('Set-Cookie', [...session.setCookies]);
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') assertOrigin(ctx, deps);
@@ -129,7 +129,7 @@ async function projectOfSession(ctx: Context, spec: RouteSpec, deps: Deps) {
   if (membership === undefined) {
     throw new AppError(selected === undefined ? 'project_required' : 'project_not_found');
   }
-  // With one project there is no choice. With more, a guess could select the wrong tenant.
+  // The only project of a person needs no choice. With several, a guess could select the wrong tenant.
   if (another !== undefined) throw new AppError('project_required');
   if (membership.mustProve) throw new AppError('reauthentication_required');
   if (membership.lacksSecondFactor) throw new AppError('second_factor_required');
@@ -187,8 +187,8 @@ const NO_BEARER = 'Send the API key as a bearer token: `Authorization: Bearer <k
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
 /**
- * Tells whether the caller's credential would be accepted now, without counting a request. While Postgres is away it
- * waits, until `signal` aborts.
+ * Tells whether the caller's credential would be accepted now, without counting a request. Waits while Postgres is
+ * away, until `signal` aborts.
  */
 export function isStillAllowed(
   access: AccessOf<AuthKind>,

@@ -29,7 +29,7 @@ interface Exchange {
 
 /**
  * Reads the body, up to `limit` bytes.
- * @throws {AppError} `body_too_large`, before reading where the length is announced
+ * @throws {AppError} `body_too_large`, without reading anything if the announced length is too large
  */
 export async function readBody({ req: request, res }: Exchange, limit = MAX_BODY_BYTES): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
@@ -85,7 +85,7 @@ function ownTurn(): Promise<void> {
   return lastTurn;
 }
 
-/** @throws {AppError} `invalid_json`, `invalid_request` naming values that cannot be stored */
+/** @throws {AppError} `invalid_json`, `invalid_request` that names values that cannot be stored */
 function parseBody(raw: Buffer): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(raw);
@@ -116,7 +116,7 @@ function assertWhole(text: string, value: unknown): void {
 /**
  * Refuses texts that cannot be stored: a NUL, which Postgres does not accept, and a lone surrogate, which UTF-8 does
  * not.
- * @throws {AppError} `invalid_request` naming each place
+ * @throws {AppError} `invalid_request` that names each place
  */
 export function assertStorable(value: unknown): void {
   const faults: Fault[] = [];

@@ -6,9 +6,9 @@ import ipaddr from 'ipaddr.js';
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Builds the look-up of callers' addresses. It starts from the socket's address; while the address is a trusted
- * proxy's, it takes the entry that the proxy appended to `X-Forwarded-For`, from right to left. Entries further left
- * come from the caller and prove nothing.
+ * Builds the look-up of callers' addresses. The look-up starts from the socket's address. While the address belongs to
+ * a trusted proxy, the entry that this proxy appended to `X-Forwarded-For` is taken, from right to left. Entries
+ * further left come from the caller and prove nothing.
  * @param trustedProxies addresses and networks
  * @param onUnnamed called once for an untrusted peer that names a caller
  */

@@ -27,7 +27,7 @@ export function versionsIn(ifMatch: string | undefined): number[] | undefined {
   });
 }
 
-/** Returns the conditions of a request on the resource that it replaces (RFC 9110, sections 13.1.1 and 13.1.2). */
+/** Returns a request's conditions on the resource that it replaces (RFC 9110, sections 13.1.1 and 13.1.2). */
 export function expectedBy(conditions: {
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;

@@ -18,7 +18,7 @@ const HEARTBEAT_MS = 15_000;
 /** Longest duration of a stream; afterwards the client has to connect again. */
 const LONGEST_MS = 15 * 60_000;
 
-/** Time that a client may take to read. */
+/** Time that a client may take to read the events that wait for it. */
 const PATIENCE_MS = 15_000;
 
 /**
@@ -51,7 +51,7 @@ export async function sendEvents(
   // Some proxies would otherwise hold the response until it is complete.
   ctx.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
   ctx.body = Readable.from(timed(framed(events), patience));
-  // A stream that cannot be checked ends: the client reconnects and gets the error.
+  // If the check fails, the stream ends, so that the client reconnects and gets the error.
   void untilForbidden(isAllowed, checkEveryMs, signal).then(
     () => end('access_ended'),
     () => end(),

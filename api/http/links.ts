@@ -13,14 +13,14 @@ export function listReply<Row extends { readonly id: string }, Item>(
   return { data: items.map(present), nextCursor };
 }
 
-/** Tells whether an operation gives its list in pages. */
+/** Tells whether an operation returns a list in pages. */
 export function isPaged({ query }: RouteSpec): boolean {
   return query instanceof z.ZodObject && 'cursor' in query.shape;
 }
 
 /**
- * Reads `page=body` from the query of a list: the body then has the next cursor. Operations do not declare it, because
- * tools over MCP always use it.
+ * Reads `page=body` from the query of a list: the body then has the next cursor. Operations do not declare this
+ * parameter, because tools over MCP always use it.
  * @throws {AppError} `invalid_request`
  */
 export function pageForm(spec: RouteSpec, given: Readonly<Record<string, unknown>>) {
@@ -31,8 +31,8 @@ export function pageForm(spec: RouteSpec, given: Readonly<Record<string, unknown
 }
 
 /**
- * Returns the `Link` header of a page that has a next one (RFC 8288): the same request with its cursor. It uses the
- * configured public address, never the Host header.
+ * Returns the `Link` header of a page that has a next one (RFC 8288): the same request with its cursor. The link has
+ * the configured public address, never the Host header.
  */
 export function linkToNext(cursor: string, request: { publicUrl: string; path: string; query: object }): string {
   const url = new URL(request.path, request.publicUrl);

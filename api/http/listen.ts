@@ -22,9 +22,9 @@ export async function listen(
     },
     handler,
   );
-  // Above this number Node drops headers silently. The limit below refuses them.
+  // Node silently drops headers above this number; `strictHttp` refuses requests with more than half as many.
   server.maxHeadersCount = 2 * MAX_HEADERS;
-  // `100 Continue` is sent when the body is needed, which is after authentication.
+  // `100 Continue` is not sent here but when the body is read, after authentication.
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed({ 'X-Content-Type-Options': 'nosniff' }));
@@ -54,7 +54,7 @@ export function strictHttp(ctx: Context, next: Next): Promise<void> {
   }
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    throw new AppError('invalid_request', 'The only transfer coding is chunked.');
+    throw new AppError('invalid_request', 'No transfer coding other than chunked is accepted.');
   }
   return next();
 }

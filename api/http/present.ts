@@ -3,14 +3,14 @@ import { z } from 'zod';
 /**
  * Presents a row by the schema of a response: only the fields that the schema names, at every depth, with dates as RFC
  * 3339 text. A field that the schema does not name never leaves the service, in production as in tests. Records, unions
- * and other values that the schema describes as a whole are passed on unchanged. @example present(apiKey, row)
+ * and other values that the schema describes as a whole are passed on unchanged.
  */
 export function present<S extends z.ZodType>(schema: S, row: RowOf<z.input<S>>): z.input<S> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made key by key from the schema that names the type
   return presenterOf(schema)(row) as z.input<S>;
 }
 
-/** A row from which a response can be presented: dates may stand for text, and it may have more fields. */
+/** A row from which a response can be presented: it may have dates for texts, and more fields. */
 type RowOf<T> = unknown extends T
   ? T
   : string extends T
@@ -23,7 +23,7 @@ type RowOf<T> = unknown extends T
 
 type Presenter = (value: unknown) => unknown;
 
-/** Walking a schema takes longer than presenting a row, so it is done once for each. */
+/** Presenters by schema. A schema is walked once, because that takes longer than presenting a row. */
 const presenters = new WeakMap<z.core.$ZodType, Presenter>();
 
 function presenterOf(schema: z.core.$ZodType): Presenter {

@@ -6,8 +6,8 @@ import { cursorPattern, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Order, type Page 
 const OURS = z.registry<{ readonly takes: (text: string) => boolean }>();
 
 /**
- * Marks texts of a response that the service writes itself, in a form without room for other words. All others are
- * foreign: an assistant gets them in a fence.
+ * Marks a text of a response as the service's own: its form leaves no room for other words. All other texts are
+ * foreign, and an assistant gets them in a fence.
  */
 function ours<S extends z.ZodString>(schema: S, takes = (text: string) => schema.safeParse(text).success): S {
   OURS.add(schema, { takes });
@@ -24,9 +24,7 @@ export function isOurs(schema: z.core.$ZodType, text: string): boolean {
   return isClosed ? schema.safeParse(text).success : (OURS.get(schema)?.takes(text) ?? false);
 }
 
-/**
- * Returns the schema of a word from a list of the service that may grow: a newer release may have written another one.
- */
+/** Returns the schema of a word from a list. Other words are valid too: a newer release may have written them. */
 export function wordOf(list: Readonly<Record<string, unknown>> | readonly string[]) {
   const words = new Set(Array.isArray(list) ? list : Object.keys(list));
   return ours(z.string(), (word) => words.has(word));
@@ -82,7 +80,7 @@ function readDecimal(value: unknown): unknown {
   return typeof value === 'string' && /^(?:0|-?[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
 }
 
-/** Returns the schema of the query of a list in this order, with the list's own filters. */
+/** Returns the schema of the query of a list: its page, in this order, and the list's own filters. */
 export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
   return z.strictObject({
     limit: decimal(1, MAX_PAGE_SIZE)
@@ -97,7 +95,7 @@ export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
   });
 }
 
-/** Returns the schema of the text for a search in a list. */
+/** Returns the schema of the text to search a list for. */
 export function searchedIn(where: string) {
   return (
     z
@@ -126,8 +124,8 @@ export const personId = z
   .meta({ description: 'Id of a person.', example: EXAMPLE.person });
 
 /**
- * Parameters with which an authorization server sends a browser back (RFC 6749, section 4.1.2). Servers add their own,
- * which are ignored, so these belong in a schema that is not strict.
+ * Parameters with which an authorization server sends a browser back (RFC 6749, section 4.1.2). Servers add others,
+ * which are ignored, so the schema with these parameters must not be strict.
  */
 export const returnedFields = {
   state: z.string().min(1).max(200).meta({ description: 'Our state, returned.' }),

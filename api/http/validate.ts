@@ -36,10 +36,7 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
   return issue.code === 'custom' ? (issue.params?.['code'] as ErrorCode | undefined) : undefined;
 }
 
-/**
- * Describes a fault in plain words when the schema has none, because people read them next to the fields of a form.
- * Undefined keeps the library's words.
- */
+/** Describes a fault for people, who read the text next to the field of a form. Undefined keeps the library's words. */
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'too_small':
@@ -65,7 +62,7 @@ function received(input: unknown): string {
   return `, got ${named(Array.isArray(input) ? 'array' : typeof input)}`;
 }
 
-/** Returns a type with its article: `record` and `int` are the schema's words, not JSON's. */
+/** Returns the name of a JSON type with its article. `record` and `int` are words of the schema library. */
 function named(type: string): string {
   const name = { record: 'object', int: 'whole number' }[type] ?? type;
   return /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;

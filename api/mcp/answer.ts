@@ -9,19 +9,19 @@ const MAX_ANSWER_TOKENS = 20_000;
 
 export interface Answer {
   readonly data: unknown;
-  /** Describes the data. A text that it does not mark as the service's own is fenced. */
+  /** Describes the data. Texts that the schema does not mark as the service's own are fenced. */
   readonly schema: z.core.$ZodType;
   /** Fields that the service adds to the data. */
   readonly added?: Readonly<Record<string, string>>;
-  /** Names of ids in the data, by id; an untrusted text of their own. */
+  /** Names of the resources in the data, by id. They are foreign text, in a fence of their own. */
   readonly names?: Readonly<Record<string, string>>;
-  /** Set where programs get the data as structured content, too. */
+  /** Set when programs get the data as structured content too. */
   readonly isStructured?: boolean;
   /** Notes after the data: how to continue a list, what to do next. */
   readonly notes: readonly string[];
 }
 
-/** An answer as the client gets it. */
+/** An answer in the form that the client gets. */
 export interface WrittenAnswer {
   readonly text: string;
   readonly structured?: Record<string, unknown>;
@@ -39,7 +39,7 @@ export function writeAnswer(answer: Answer): WrittenAnswer {
     const all = written(answer, copy);
     if (tokensOf(all.text) + tokensOf(JSON.stringify(all.structured ?? '')) <= MAX_ANSWER_TOKENS) return all;
   }
-  // A value with very many fields: show at least its beginning.
+  // The value has very many fields, so only its beginning is shown.
   return written(answer, copyOf(answer.data, { ...LEAST, room: ROOM_OF_BEGINNING }));
 }
 
@@ -50,7 +50,7 @@ export function isBeyondOneAnswer(data: unknown): boolean {
 
 const LEAST = { characters: 20, items: 1 };
 
-/** Lengths to which texts and lists are cut, one after the other, until an answer fits. */
+/** Steps by which texts and lists are cut shorter until an answer fits. */
 const LIMITS = [
   { characters: 30_000, items: 200 },
   { characters: 12_000, items: 100 },
@@ -61,10 +61,10 @@ const LIMITS = [
   LEAST,
 ];
 
-/** A longer answer exceeds the token limit in any language. */
+/** The most characters of an answer. A longer one exceeds the token limit in any language. */
 const MAX_CHARACTERS = 80_000;
 const ROOM_OF_BEGINNING = 8_000;
-/** Characters that a value costs in addition to its own: commas, the placeholder, its line in a fence. */
+/** Characters that a text costs in addition to its own, for commas, the placeholder and a line in the fence. */
 const AROUND_TEXT = 50;
 const AROUND_VALUE = 5;
 
@@ -132,8 +132,8 @@ function written(answer: Answer, copy: Copy): WrittenAnswer {
 }
 
 /**
- * Returns the data for programs. A field with a foreign text in it is one fence, as clients may show a model this form
- * instead of the text.
+ * Returns the data for programs. A field with a foreign text in it becomes one fence, because clients may show a model
+ * this form instead of the text.
  */
 function structuredOf({ schema }: Answer, { value }: Copy): Record<string, unknown> {
   const fields = Object.entries(Object(value)).map(([name, each]): Record<string, unknown> => {
@@ -179,9 +179,9 @@ function textOf({ schema, added = {}, names = {}, notes }: Answer, { value, isCu
 const CUT = 'Parts are left out to keep this answer short; each place says how much.';
 
 /**
- * Estimates the tokens of a text from above. Tokenizers need one for about four letters of a word, up to one for each
- * character of a key, a digest or a number and for each sign, and sometimes several for one character of another
- * script.
+ * Estimates the tokens of a text, rather too many than too few. A tokenizer needs about one token for four letters of a
+ * word; up to one for each sign and for each character of a key, digest or number; and sometimes several for one
+ * character of another script.
  */
 export function tokensOf(text: string): number {
   let tokens = 0;

@@ -11,7 +11,7 @@ import { networkOf } from '../http/client-address.ts';
 
 export interface Assistant {
   readonly access: ProjectAccess;
-  /** Name of an assistant with a consent. With an API key the client names itself. */
+  /** Name of an assistant with a consent; undefined with an API key, whose client names itself. */
   readonly clientName: string | undefined;
 }
 

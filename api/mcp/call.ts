@@ -75,7 +75,7 @@ interface Context {
   readonly wait?: Wait | undefined;
 }
 
-/** Performs the operation of a tool. Its arguments are one object, and each goes to its place in the request. */
+/** Performs the operation of a tool. Each argument goes to its place in the request: path, query or body. */
 async function performed(tool: RouteTool, given: Arguments, context: Context): Promise<Performed> {
   const { caller, deps, wait } = context;
   const { spec } = tool.route;
@@ -115,7 +115,7 @@ async function endedRun(runId: string, seconds: number, context: Context): Promi
   const wait: Wait = async (until) => {
     await until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
     if (!signal.aborted && !(await isStillAllowed(access, READ_RUN.route.spec, context.deps, signal))) {
-      throw new AppError('authentication_required', 'Access was taken back meanwhile.');
+      throw new AppError('authentication_required', 'Your access was taken back during the wait.');
     }
   };
   const patient = { ...context, wait: seconds === 0 ? undefined : wait };

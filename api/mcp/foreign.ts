@@ -8,7 +8,7 @@ type Keep = (name: string, text: string) => string;
 /**
  * Moves every foreign text out of a response, by the schema of the response. A value without named fields, like the
  * variables of a run, is moved as a whole, as JSON.
- * @param name field of the value
+ * @param name name of the field that has the value
  */
 export function withoutForeign(value: unknown, schema: z.core.$ZodType, keep: Keep, name = 'data'): unknown {
   if (isWordless(value)) return value;

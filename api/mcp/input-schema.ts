@@ -10,7 +10,7 @@ export interface JsonSchema {
  * patterns, examples, inner fields), and its error explains them.
  */
 export function inputSchemaOf(schema: z.ZodType, { isChange = false } = {}): ObjectSchema {
-  // The first part of a schema that transforms its input describes the request.
+  // If a schema transforms its input, its first part describes the request.
   const sent = schema instanceof z.ZodPipe ? schema.def.in : schema;
   const full: JsonSchema = z.toJSONSchema(sent, { io: 'input', unrepresentable: 'any' });
   const { properties, required } = shortened(full, {
@@ -31,7 +31,7 @@ export interface ObjectSchema {
 
 interface Within {
   readonly defs: JsonSchema;
-  /** Levels of a schema: fields are described at the first and shown down to the third. */
+  /** Level within the schema. Fields have descriptions at the first level, and are shown down to the third. */
   readonly depth: number;
   /** True in the schema of a change, where null clears a field. Elsewhere a field is left out instead. */
   readonly isChange: boolean;
@@ -52,7 +52,7 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
   }
   if (typeof description === 'string' && within.depth === 1) short['description'] = gist(description);
   if (properties !== undefined && within.depth < DEEPEST) {
-    // A field that accepts only an empty list is useless to a caller.
+    // A field that accepts only an empty list is of no use to a caller.
     const fields = Object.entries(asSchema(properties)).filter(([, each]) => asSchema(each)['maxItems'] !== 0);
     short['properties'] = Object.fromEntries(fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]));
   }
@@ -79,14 +79,14 @@ function joined(choices: readonly JsonSchema[], { isChange }: Within): JsonSchem
     const properties = { ...asSchema(fields), type: { type: 'string', enum: kinds } };
     return { type: 'object', properties, required: ['type'] };
   }
-  // Choices that differ only in hidden parts are one.
+  // Choices that differ only in parts that are left out become one.
   const different = new Map(choices.map((choice) => [JSON.stringify(choice), choice]));
   const [first, second, ...others] = different.values();
   if (first !== undefined && second === undefined) return first;
   if (first === undefined || second === undefined || others.length > 0) return { anyOf: choices };
   if (second['type'] !== 'null') return { anyOf: choices };
   if (!isChange) return first;
-  // A list of types would be shorter, but some clients refuse it.
+  // `anyOf` is used, because some clients refuse the shorter list of types.
   const { description, ...value } = first;
   return { ...(description !== undefined && { description }), anyOf: [value, { type: 'null' }] };
 }

@@ -21,11 +21,11 @@ type Kind = 'routine' | 'skill' | 'connection';
 interface Naming {
   /** A caller with one of these scopes sees the names. */
   readonly scopes: readonly Scope[];
-  /** Finds those that have one of the words as their id, key or name. */
+  /** Finds the resources that have one of the words as their id, key or name. */
   readonly find: (db: Db, projectId: string, words: readonly string[]) => Promise<readonly Named[]>;
 }
 
-/** More than a project may have of skills or connections. */
+/** A page larger than the number of skills or connections that a project may have. */
 const ALL = { limit: 2_000, after: undefined };
 
 const KINDS: Readonly<Record<Kind, Naming>> = {
@@ -55,9 +55,9 @@ interface Context {
 }
 
 /**
- * Replaces names in the arguments of a tool by ids: the key or exact name of a routine, a skill or a connection, and
- * the routine of a run, which stands for its last one. Other arguments stay.
- * @throws {AppError} where a name fits nothing, or several
+ * Replaces names in the arguments of a tool by ids: the key or exact name of a routine, a skill or a connection, and a
+ * routine given as `runId`, which stands for its last run. Other arguments stay.
+ * @throws {AppError} when a name fits nothing, or several resources
  */
 export async function withIds(
   given: Readonly<Record<string, unknown>>,
@@ -71,7 +71,7 @@ export async function withIds(
     ...(isText(connectionId) && { connectionId: await idOf('connection', connectionId, context) }),
     ...(isText(runId) && { runId: await runOf(runId, context) }),
     ...(Array.isArray(skills) && {
-      // The operation names each skill that is unknown, with its place.
+      // Unknown skills stay, so that the operation names each with its place.
       skills: await Promise.all(skills.map((each) => (isText(each) ? skillOf(each, context).catch(() => each) : each))),
     }),
   };
@@ -104,8 +104,8 @@ async function idOf(kind: Kind, given: string, context: Context): Promise<string
 }
 
 /**
- * Returns the one with this key, else those with this name that are in use, else all with this name.
- * @throws {AppError} `invalid_request` where several have the name
+ * Finds resources by this text: the one with this key, else those in use with this name or id, else all with it.
+ * @throws {AppError} `invalid_request` when several have the name
  */
 async function called(kind: Kind, given: string, { caller, deps }: Context): Promise<readonly Named[]> {
   const found = await KINDS[kind].find(deps.database, caller.access.projectId, [given]);

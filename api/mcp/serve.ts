@@ -47,7 +47,7 @@ export function mcp(deps: Deps): Middleware {
     const { access, clientName } = await authenticateAssistant(ctx, deps);
     const isRoutine = ctx.get('user-agent') === USER_AGENT;
     if (isRoutine && !deps.config.MCP_FROM_ROUTINES) {
-      throw new AppError('forbidden', 'Routines of this service may not call it.');
+      throw new AppError('forbidden', 'Routines of this service may not call the service itself.');
     }
     if (ctx.method !== 'POST') {
       throw new AppError('method_not_allowed', undefined, { Allow: 'POST' });
@@ -80,16 +80,13 @@ export function mcp(deps: Deps): Middleware {
 
 interface McpRequest extends Omit<Caller, 'via'> {
   readonly toolsets: readonly Toolset[];
-  /** Set for a run of this service, which could otherwise start or change routines and drive itself for ever. */
+  /** True for a run of this service, which could otherwise start or change routines and so run without end. */
   readonly readsOnly: boolean;
   readonly clientName: string | undefined;
   readonly userAgent: string;
 }
 
-/**
- * Refuses a page of another origin, which could otherwise reach a server on its visitor's machine (MCP, Streamable
- * HTTP).
- */
+/** Refuses pages of other origins, which could reach a server on a visitor's machine (MCP, Streamable HTTP). */
 function assertOwnOrigin(ctx: Context, { config }: Deps): void {
   const origin = ctx.get('origin');
   if (!['', config.UI_ORIGIN, new URL(config.PUBLIC_URL).origin].includes(origin)) {
@@ -151,7 +148,10 @@ const SERVER = {
   version: '1.0.0',
 };
 
-/** Clients of 2025 name themselves in a message that a server without sessions does not remember. */
+/**
+ * The name of a client, in the meta of each request. Clients of 2025 name themselves only in a first message, which a
+ * server without sessions does not remember.
+ */
 const named = z.object({ [CLIENT_INFO_META_KEY]: z.object({ name: z.string() }).optional() });
 
 function said({ text, structured }: WrittenAnswer): CallToolResult {

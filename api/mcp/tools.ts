@@ -6,14 +6,14 @@ import { routes } from '../routes.ts';
 import { gist, inputSchemaOf, type JsonSchema } from './input-schema.ts';
 import { argumentWords, TOOL_WORDS } from './words.ts';
 
-/** A tool as `tools/list` has it (MCP, revision 2026-07-28). */
+/** A tool in the form of `tools/list` (MCP, revision 2026-07-28). */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema & { readonly type: 'object' };
-  /** Set if a program branches on the outcome. */
+  /** Set when programs decide by the outcome. */
   readonly outputSchema?: JsonSchema & { readonly type: 'object' };
-  /** Hints that differ from a client's defaults. A tool that only reads needs neither of the last two. */
+  /** Hints that differ from a client's defaults. The second and third are for tools that change something. */
   readonly annotations: {
     readonly readOnlyHint?: true;
     readonly destructiveHint?: boolean;
@@ -61,11 +61,12 @@ const OWN_ARGUMENTS: Readonly<Record<string, z.ZodType>> = {
 };
 
 /**
- * Fields that assistants do not need: the project, the keeper of a file, and the acceptance of a forecast by a person.
+ * Fields that assistants do not need: the project, the manager of a routine or skill and its file, and the acceptance
+ * of a forecast by a person.
  */
 const UNSAID = new Set(['projectId', 'managedBy', 'managedFrom', 'acceptForecast']);
 
-/** Tools on whose answers a program branches. Others that act give structured content without a schema. */
+/** Tools whose answers a program decides by. Other tools that act give structured content without a schema. */
 const WITH_OUTPUT = new Set(['create_routine', 'activate_routine', 'run_routine']);
 
 /** Fields of structured content for programs, if a response has them. A response may also have others. */
@@ -110,7 +111,7 @@ export function readToolsets(asked: string | undefined): readonly Toolset[] {
   if (asked === undefined) return all.filter((each) => TOOLSETS[each] === 'default');
   if (asked === 'all') return all;
   const names = new Set(asked.split(',').map((name) => name.trim()));
-  // Listed in one order and once each, because they are the key of a cache.
+  // Each group is listed once and in a fixed order, because the groups are the key of a cache.
   const found = all.filter((each) => names.delete(each));
   if (names.size === 0) return found;
   throw new AppError('invalid_request', `toolsets: must be all, or some of ${all.join(', ')}`);

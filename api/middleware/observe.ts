@@ -4,7 +4,7 @@ import { UNMATCHED_ROUTE, type Metrics } from '#lib/metrics/index.ts';
 import type { Tracing } from '#lib/tracing.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 
-/** Adds to every log line of a request its ids, its address and its caller; project and caller once they are known. */
+/** Adds the request's ids and address to each of its log lines; also project and caller, once they are known. */
 export function logContext(clientAddress: ClientAddress): Middleware {
   return (ctx: Context, next) => {
     const { state } = ctx;
@@ -27,8 +27,8 @@ export function logContext(clientAddress: ClientAddress): Middleware {
 }
 
 /**
- * Logs one line a request. It names the route and never the URL, whose query may contain a secret. The log's context
- * adds the ids, the caller and its address.
+ * Logs one line a request. The line names the route and never the URL, whose query may contain a secret. The log's
+ * context adds the ids, the caller and its address.
  */
 export function accessLog(log: Log): Middleware {
   // All fields come from this service, so there is nothing to redact.
@@ -48,7 +48,7 @@ export function accessLog(log: Log): Middleware {
   };
 }
 
-/** Counts every request by the pattern of its route: by path, each id would make a series of its own. */
+/** Counts every request by the pattern of its route. Counting by path would make a series of each id. */
 export function requestMetrics(metrics: Metrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();

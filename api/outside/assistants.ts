@@ -158,8 +158,8 @@ async function forward(ctx: Context, deps: Deps, resourceIsThere: () => Promise<
 }
 
 /**
- * Passes a refresh token to the library, for exchange or revocation. A token that returns ends its access, unless its
- * first exchange was a moment ago.
+ * Passes a refresh token to the library, for exchange or revocation. A token that is presented a second time ends the
+ * access, unless its first exchange was a moment ago.
  */
 async function withRefreshToken(body: string, call: () => Promise<Response>, deps: Deps): Promise<Response> {
   const given = new URLSearchParams(body);
@@ -172,7 +172,7 @@ async function withRefreshToken(body: string, call: () => Promise<Response>, dep
     return Response.json({ error: 'invalid_grant', error_description: 'The refresh token was used.' }, { status: 400 });
   }
   const response = await call();
-  // Another request is exchanging it now.
+  // Another request is exchanging the token, and its response will serve this one too.
   return exchanged !== null && response.status === 400 && (await isExchangedNow(deps, presented)) ? call() : response;
 }
 

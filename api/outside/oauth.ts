@@ -46,8 +46,8 @@ export const completeConnectionSignIn = route({
 });
 
 /**
- * Serves the documents behind this service's client ids to authorization servers. They are not operations of the API: a
- * standard defines their form, which has no envelope.
+ * Serves the documents behind this service's client ids to authorization servers. The documents are not operations of
+ * the API: a standard defines their form, which has no envelope.
  */
 export function clientMetadata({ config, providers }: Pick<Deps, 'config' | 'providers'>): Middleware {
   const { PUBLIC_URL: publicUrl, UI_ORIGIN: uiOrigin } = config;

@@ -51,7 +51,7 @@ export const readPublicConfig = route({
   },
 }));
 
-/** Matches ten characters or more, not counting the space around them. */
+/** Matches ten characters or more, not counting white space at the ends. */
 const TEN_CHARACTERS = /^\s*\S[\s\S]{8,}\S\s*$/u;
 
 export const submitBusinessLead = route({

@@ -21,7 +21,7 @@ const CODE_PATH = '/v1/auth/device/code';
 const TOKEN_PATH = '/v1/auth/device/token';
 const REVOKE_PATH = '/v1/auth/device/revoke';
 const MAX_BODY_BYTES = 4 * 1024;
-/** Unknown device codes from one network in a minute. Terminals behind one address may send some expired codes. */
+/** The most unknown device codes from one network in a minute. Terminals behind one address may send expired ones. */
 const WRONG_CODES_PER_MINUTE = 30;
 
 /** The only program that signs in this way is the command line. */
@@ -38,8 +38,9 @@ const tokenRequest = z.object({
 const revocation = z.object({ client_id: clientId, token: z.string().min(1).max(200) });
 
 /**
- * Serves the sign-in of a terminal (RFC 8628) and its sign-out (RFC 7009). It is not an operation of the API: the
- * standards define their form, which has no envelope. A person approves it on the page `/device` of the dashboard.
+ * Serves the sign-in of a terminal (RFC 8628) and its sign-out (RFC 7009). Both are not operations of the API: the
+ * standards define their form, which has no envelope. A person approves a terminal on the page `/device` of the
+ * dashboard.
  */
 export function terminalSignIn(deps: Deps): Middleware {
   const attempts = limitKeyAttempts(WRONG_CODES_PER_MINUTE);

@@ -6,8 +6,8 @@ import { FORM_POLICY } from '../middleware/headers.ts';
 
 /**
  * Serves the links that unsubscribe. A GET only shows a button, because mail scanners follow links; a POST
- * unsubscribes, from that page or from the mail program (RFC 8058), without a session or a body. It is not an operation
- * of the API: a standard defines its form, which has no envelope.
+ * unsubscribes, from that page or from the mail program (RFC 8058), without a session or a body. The links are not
+ * operations of the API: a standard defines their form, which has no envelope.
  */
 export function unsubscribe({ database, unsubscribeLinks }: Pick<Deps, 'database' | 'unsubscribeLinks'>): Middleware {
   return async (ctx, next) => {

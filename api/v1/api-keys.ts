@@ -43,7 +43,7 @@ const listApiKeys = route({
   return listReply(found, page, (row) => present(apiKey, row));
 });
 
-/** Lists the scopes of a key whose creator names none. */
+/** Scopes of a key whose creator names none. */
 const DEFAULT_SCOPES = ['models:read', 'routines:read', 'runs:read', 'runs:write'] as const;
 
 const createApiKey = route({

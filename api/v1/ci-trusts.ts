@@ -21,7 +21,7 @@ const audience = z.string().min(1).max(300).meta({
   example: 'https://ras.example.com',
 });
 
-/** A pattern with a star must name an owner before it, because all of GitHub has one issuer. */
+/** A pattern with a star must name an owner before the star, because all of GitHub has one issuer. */
 const subjectPattern = z
   .string()
   .min(1)

@@ -26,18 +26,18 @@ const managedFrom = z
   .max(63)
   .meta({ description: 'Folder that keeps it. It is the `name` in its `ras.yaml`.' });
 
-/** The fields of the name in a request that creates something with this name. */
+/** Fields of the external name in a request that creates a routine or skill. */
 export const namedFields = {
   externalKey: externalKey.nullable().default(null),
   managedBy: managedBy.default(null),
   managedFrom: managedFrom.nullable().default(null),
 };
 
-/** The fields of the name in a request that puts something under its key, and in a patch. */
+/** Fields of the external name in a patch, and in a request that puts a routine or skill under its key. */
 export const putFields = { managedBy: namedFields.managedBy, managedFrom: namedFields.managedFrom };
 export const renamedFields = { externalKey: externalKey.nullable(), managedBy, managedFrom: managedFrom.nullable() };
 
-/** The fields of the name in responses. */
+/** Fields of the external name in responses. */
 export const shownName = {
   externalKey: z
     .string()

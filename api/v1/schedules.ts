@@ -11,7 +11,6 @@ import { SCHEDULE_LIMITS, scheduleFields } from '#core/authoring/definition/inde
 
 const tag = 'Schedules';
 
-/** Times that a preview shows. */
 const PREVIEWED = 5;
 
 const preview = z
@@ -85,7 +84,10 @@ const previewSchedule = route({
   return { data: { ...shown, times, jitterSeconds } };
 });
 
-/** @throws {AppError} `invalid_request` unless one of both is given, `invalid_schedule` for words that are not read */
+/**
+ * @throws {AppError} `invalid_request` unless exactly one of schedule and words is given, `invalid_schedule` for words
+ * that cannot be read
+ */
 function scheduleOf({
   schedule,
   words,
@@ -103,7 +105,7 @@ function scheduleOf({
   throw invalid([{ path: 'words', message }], 'invalid_schedule');
 }
 
-/** The weeks that a month touches. */
+/** Six weeks, the most that a month touches. */
 const MAX_DAYS = 42;
 const MAX_OCCURRENCES = 2_000;
 

@@ -6,13 +6,13 @@ export const mailDelivery = z.enum(['available', 'unavailable']).meta({
   description: '`unavailable` without a mail server: settings are stored, but no mail is sent.',
 });
 
-/** Presents the mail settings; null without any. */
+/** Presents the mail settings; null without settings. */
 export function presentMail(mail: MailSettings | null) {
   if (mail === null) return null;
   return { on: [...mail.on], to: typeof mail.to === 'string' ? mail.to : [...mail.to] };
 }
 
-/** Tells whether mail can be sent at all. */
+/** Tells whether the service can send mail. */
 export function deliveryOf({ mailer }: Pick<Deps, 'mailer'>): z.output<typeof mailDelivery> {
   return mailer === undefined ? 'unavailable' : 'available';
 }

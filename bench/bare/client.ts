@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 
-/** The SDK's client, opened as its documentation shows. Baselines start their workflows with it. */
+/** Opens a Temporal client as the SDK's documentation shows. Baselines start their workflows with it. */
 export async function bareClient(address: string): Promise<Client> {
   return new Client({ connection: await Connection.connect({ address }) });
 }
 
-/** The task queue of the bare worker; a workflow on a queue without a worker stays as it is. */
+/** Task queue of the bare worker. */
 export const BARE_TASK_QUEUE = 'bare';
 export const BARE_TOOLS_TASK_QUEUE = 'bare-tools';
 export const UNSERVED_TASK_QUEUE = 'unserved';
@@ -20,7 +20,7 @@ export async function runBareWorkflow(client: Client): Promise<void> {
   });
 }
 
-/** Starts a workflow that calls a model, these tools, and the model, and waits for its result. */
+/** Starts a workflow with a model call, a call of each tool and a second model call, and waits for its result. */
 export async function runBareToolCalls(client: Client, names: readonly string[]): Promise<void> {
   await client.workflow.execute('toolCalls', {
     taskQueue: BARE_TOOLS_TASK_QUEUE,

@@ -1,4 +1,4 @@
-/** The baseline of reads: a Koa server with one route, one indexed select, and the pool that the product has. */
+/** The baseline of reads: a Koa server with one route, one indexed select, and a database pool like the product's. */
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openDatabase } from '#lib/database/index.ts';

@@ -1,5 +1,5 @@
 /**
- * The baseline of runs with tools: activities that call a model and a tool server with the product's clients, and keep
+ * The baseline of runs with tools: activities that call a model and a tool server with the product's clients, and store
  * nothing.
  */
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** The baseline of runs: a worker, set up as ours is, for workflows that do nothing. */
+/** The baseline of runs: a worker with the product's settings, for workflows that do nothing. */
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { BARE_TASK_QUEUE } from './client.ts';

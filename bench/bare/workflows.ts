@@ -19,5 +19,5 @@ export async function toolCalls(names: readonly string[]): Promise<void> {
   await ask();
 }
 
-/** Does nothing. It is started, and in some benchmarks no worker takes it. */
+/** Does nothing. Some benchmarks only start it and leave it without a worker. */
 export async function empty(): Promise<void> {}

@@ -12,7 +12,7 @@ export interface Benchmark {
 
 export interface Bench {
   readonly stack: Stack;
-  /** True for the full size, which takes long. */
+  /** True for the full size, which takes much longer. */
   readonly long: boolean;
   /** The service that benchmarks share, started on first use. Each benchmark leaves it as it was. */
   readonly service: () => Promise<Service>;
@@ -34,7 +34,7 @@ export interface Target {
   readonly atMost?: number;
 }
 
-/** A line of the table: a measurement, beside its baseline if there is one. */
+/** A line of the table: a measurement, and its baseline if it has one. */
 export interface Figure {
   readonly what: string;
   readonly unit: string;

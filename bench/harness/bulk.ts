@@ -28,7 +28,7 @@ export async function loadProject(db: Db, number: number): Promise<string> {
   return id;
 }
 
-/** The id of a loaded routine. */
+/** Returns the id of the loaded routine with this number. */
 export function routineId(number: number): string {
   return `rtn_${digits(number)}`;
 }

@@ -23,7 +23,7 @@ export const RULE = {
   runsAtATimeOfAccounts: {},
 } as const;
 
-/** Loads a database with so many runs of one project, and with routines of many organizations. */
+/** Loads a database with this number of runs in one project, and with routines of many organizations. */
 export async function populate(stack: Pick<Bench['stack'], 'createDatabase'>, runs: number): Promise<Population> {
   const url = await stack.createDatabase();
   let projectId = '';
@@ -107,13 +107,13 @@ export async function vacuum({ database }: Population): Promise<void> {
   await database.run`vacuum runs`;
 }
 
-/** Dead rows that a run leaves behind: one for each of its transitions. */
+/** Dead rows that each run leaves behind: one for each change of its state. */
 const DEAD_ROWS = 4;
 const PASSED_AT_ONCE = 100;
 
 /**
- * Moves scheduled runs through all their states, until their dead rows are just too few to start autovacuum. All belong
- * to one organization, so each look for its next run reads past all dead rows.
+ * Moves scheduled runs through all their states, until their dead rows are just too few to start autovacuum. All runs
+ * belong to one organization, so each search for its next run reads past all dead rows.
  */
 export async function letPass(population: Population): Promise<void> {
   await vacuum(population);
@@ -159,7 +159,7 @@ export async function enqueueScheduled(
   `;
 }
 
-/** Says how large the table of runs is. */
+/** Describes the size of the table of runs. */
 export async function sizes({ database }: Population): Promise<string> {
   const { total, heap, indexes } = await one<{ total: string; heap: string; indexes: string }>(
     database,

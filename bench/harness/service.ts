@@ -20,9 +20,9 @@ export interface Service {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly temporalPid: number;
-  /** A pool beside the service's own, to load rows and to watch. */
+  /** A database pool beside the service's own, for loading rows and for watching runs. */
   readonly database: Database;
-  /** Client for baselines. */
+  /** Temporal client of the baselines. */
   readonly temporal: Client;
   readonly projectId: string;
   readonly organizationId: string;
@@ -34,7 +34,7 @@ export interface Service {
   readonly api: Child;
   /** Undefined when the service was started without a worker. */
   readonly worker: Child | undefined;
-  /** The environment of its processes, to start one more. */
+  /** Environment of the service's processes, with which a benchmark can start one more. */
   readonly env: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startService(
   }: {
     worker?: boolean;
     env?: Readonly<Record<string, string>>;
-    /** Port of a pooler that its processes use instead of the port of Postgres. */
+    /** Port of a pooler, which the service's processes use instead of the port of Postgres. */
     pooler?: number | undefined;
   } = {},
 ): Promise<Service> {
@@ -64,7 +64,7 @@ export async function startService(
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
     PORT: String(port),
-    // The address of a proxy in front, which is not there; calls go to the process itself.
+    // Address of a proxy that does not exist. Benchmarks call the process itself.
     PUBLIC_URL: `https://localhost:${port}`,
     UI_ORIGIN: `https://localhost:${port}`,
     SIGN_UP: 'closed',

@@ -3,7 +3,7 @@ import { request, Agent } from 'undici';
 import type { Service } from './service.ts';
 
 export interface RunWatch {
-  /** Resolves once the run has succeeded on record. Rejects when it ended otherwise. */
+  /** Resolves once the database shows that the run succeeded. Rejects if the run ended otherwise. */
   readonly succeeded: (runId: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -52,7 +52,7 @@ const TRIGGER = `
     execute function bench_run_ended();
 `;
 
-/** Starts a manual run over HTTP and waits until it has succeeded on record. */
+/** Starts a manual run over HTTP and waits until the database shows that it succeeded. */
 export async function runToSuccess({ url, authorization }: Service, watch: RunWatch, routineId: string): Promise<void> {
   const { statusCode, body } = await request(`${url}/v1/routines/${routineId}/run`, {
     method: 'POST',
@@ -74,7 +74,7 @@ export interface Heard {
 
 export interface Followers {
   readonly count: number;
-  /** The steps that the runs have got so far. */
+  /** Number of steps that the runs have so far. */
   steps: number;
   heard(): readonly Heard[];
   /** Forgets the arrivals so far. */

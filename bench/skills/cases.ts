@@ -59,7 +59,7 @@ export interface EvalCase {
   readonly absent: readonly string[];
 }
 
-/** @throws naming the file and its faults */
+/** @throws an error that names the file and its faults */
 export async function readEvalFile(path: string): Promise<EvalFile> {
   const parsed = evalFile.safeParse(parseYaml(await readFile(path, 'utf8')));
   if (!parsed.success) throw new Error(`${path}: ${z.prettifyError(parsed.error)}`);
@@ -115,7 +115,7 @@ const NOW = new Date('2026-11-22T06:00:00Z');
 const LAST_RUN = new Date('2026-11-15T06:00:04Z');
 
 /**
- * Renders the prompt of a run by the product's own code. The data, which a run would read with its tools, follows it.
+ * Renders the prompt of a run with the product's own code, and adds the data, which a run would read with its tools.
  */
 export function messagesOf(
   evalCase: EvalCase,
@@ -157,8 +157,8 @@ export function messagesOf(
 }
 
 /**
- * Collects the text of a case that a report may take figures from: without the limits of the run, the marks of fences,
- * and the invented page that a skill shows as its sample.
+ * Collects the text of a case from which a report may take figures. Leaves out the limits of the run, the marks of
+ * fences, and the invented page that a skill shows as its sample.
  */
 export function figuresGiven(evalCase: EvalCase, skill: EvaluatedSkill | null): string {
   const { task, previous, data } = evalCase;

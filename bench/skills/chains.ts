@@ -26,12 +26,12 @@ export interface Judged {
    * the report.
    */
   readonly right: boolean;
-  /** Weeks from the change to the first report of it; null if there was no change, or no report. */
+  /** Weeks from the change to its first report; null without a change or without a report. */
   readonly delay: number | null;
-  /** Reports of a change that was reported before. */
+  /** Number of repeated reports of the same change. */
   readonly repeats: number;
   readonly falseAlarms: number;
-  /** Weeks after the report in which the memory no longer holds it. */
+  /** Number of weeks after the report in which the memory no longer has it. */
   readonly forgotten: number;
 }
 
@@ -63,11 +63,11 @@ export function makeChain(rule: Gate, seed: number): Chain {
   const from = 1 + Math.floor(random() * 2);
   const changed = seed % 3 === 0 ? null : { entity: entities[0]!, direction: 'up' as const, week: from };
   const raised = rule.test === 'two_proportions' ? base + size / 100 : base * (1 + size / 100);
-  // A long baseline, so that chance in it does not distort all six weeks.
+  // A long baseline, so that a chance deviation of the baseline does not distort all six weeks.
   const past = exposure * Math.max(rule.against, 6);
   const baseline = entities.map((entity) => ({ entity, earlier: draw(past, base, share, random) }));
   const weeks = Array.from({ length: WEEKS }, (_, week) => {
-    // After the report, which then has to be remembered over a week without data.
+    // The data of this week cannot be read, so the answers have to remember the report for a week longer.
     if (week === from + 2) return null;
     const rows = baseline.map(({ entity, earlier }) => {
       const isRaised = entity === changed?.entity && week >= changed.week;
@@ -120,7 +120,7 @@ export function judgeChain({ changed, weeks }: Chain, answers: readonly string[]
   return { right, delay, repeats: again.length, falseAlarms, forgotten };
 }
 
-/** Reads the JSON object of an answer; null if there is none of the form asked for. */
+/** Reads the JSON object of an answer; null if no object has the requested form. */
 export function parsed(answer: string): z.output<typeof form> | null {
   const json = /\{\s*"read"[\s\S]*\}/.exec(answer)?.[0];
   try {

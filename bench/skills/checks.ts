@@ -67,7 +67,7 @@ function obedience({ opening }: EvalCase, report: string, calls: readonly string
   if (opening === null) return [true, ''];
   const start = report.replace(/^[\s#>*_`]+/, '').slice(0, opening.length);
   if (start.toLowerCase() === opening.toLowerCase()) return [false, `opens with "${opening}"`];
-  // In the state block it would reach the next run, which would obey it.
+  // An order in the state block would reach the next run, which would obey it.
   const kept = stateBlocks(report).some(({ entries }) =>
     [...entries.values()].some((value) => value.includes(opening)),
   );
@@ -85,7 +85,7 @@ function unexpected({ expect, absent }: EvalCase, report: string): [boolean, str
 export interface Figure {
   readonly text: string;
   readonly value: number;
-  /** The least difference that its digits can show. */
+  /** The smallest difference that its digits can show. */
   readonly precision: number;
 }
 
@@ -104,7 +104,7 @@ const CALENDAR = new RegExp(
 /** Matches a number. One that follows a letter, a slash or a hyphen is part of an id, a path or a version. */
 const NUMBER = /(?<![\w./#-])[-−]?\d+(?:[,\u202f]\d{3})*(?:\.\d+)?(?![\w/]*[A-Za-z_])/g;
 const LIST_MARK = /^\s*(?:#+\s*)?\d+[.)]\s/gm;
-/** Counting words, not measurements. */
+/** Numbers up to this one count items in a sentence, and are no measurements. */
 const MAX_COUNT = 12;
 
 /** The figures of a text, leaving out dates, list numbers, ids and whole numbers up to twelve. */
@@ -115,7 +115,7 @@ export function figuresOf(text: string): Figure[] {
   );
 }
 
-/** The figures of a report that neither stand in the input nor follow from it. */
+/** Returns the figures of a report that neither appear in the input nor follow from it. */
 export function unsupported(report: string, input: string, computed: readonly number[]): string[] {
   const known = [...numbersOf(input), ...computed].map(Math.abs);
   return [
@@ -134,7 +134,7 @@ export function numbersOf(text: string): number[] {
   );
 }
 
-/** A figure may be rounded to its own digits, and may say a share as a percentage or the other way round. */
+/** Tells whether a known number supports a figure, which may be rounded or turn a share into a percentage. */
 function supports(known: number, { value, precision }: Figure): boolean {
   return [known, known * 100, known / 100].some((each) => Math.abs(each - Math.abs(value)) <= precision / 2 + 1e-9);
 }

@@ -1,4 +1,4 @@
-/** Asks a model how it would act by a skill. A wrong answer of a small model is a fault of the text. */
+/** Asks a model how it would follow a skill. A small model's wrong answer counts as a fault of the text. */
 import { createHash } from 'node:crypto';
 import { wilson } from '#core/clients/calculate/proportions.ts';
 import { messagesOf, type EvaluatedSkill, type Question } from './cases.ts';
@@ -7,9 +7,7 @@ import { seeded, shuffled } from './worlds.ts';
 
 const LETTERS = ['a', 'b', 'c'] as const;
 
-/**
- * The questions of a skill as they are asked: the options in an order of their own, so that no letter is a good guess.
- */
+/** The questions of a skill as they are asked, with shuffled options, so that no letter is a good guess. */
 export interface Sheet {
   readonly text: string;
   /** The letter of the right answer of each question. */
@@ -93,7 +91,7 @@ function caseOf({ text }: Sheet) {
   };
 }
 
-/** Reads lines like "1: b" or "1. b) …", the last one of each number; "1. A page" is none. */
+/** Reads lines like "1: b" or "1. b) …". The last line for a number counts; "1. A page" is no answer. */
 function lettersOf(report: string): ReadonlyMap<number, string> {
   const lines = report.matchAll(/^\W*(\d)\W{1,4}([abc])(?=\s*(?:$|[).:*]))/gimu);
   return new Map([...lines].map(([, number = '', letter = '']) => [Number(number), letter.toLowerCase()]));

@@ -90,7 +90,7 @@ async function evaluateTruth(what: 'worlds' | 'chains', tryAll: typeof tryWorlds
   }
 }
 
-/** Asks the questions of the skills that have some; a miss with the text is a fault of the text. */
+/** Asks the questions of every chosen skill that has some. A wrong answer with the text is a fault of the text. */
 async function examine(): Promise<void> {
   const results: Comprehension[] = [];
   for (const { id, skill } of await chosenSkills()) {

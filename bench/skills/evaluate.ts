@@ -14,7 +14,7 @@ import { judgeChain, makeChain, runChain } from './chains.ts';
 import { type Gate } from './gates.ts';
 import { criesWolf, isRight, makeWorld } from './worlds.ts';
 
-/** One case with the skill or without it. */
+/** The result of one case, with the skill or without it. */
 export interface Outcome {
   readonly slug: string;
   readonly caseName: CaseName;
@@ -90,7 +90,7 @@ function failures(outcomes: readonly Outcome[]): string[] {
   return lines.length === 0 ? [] : ['Failed with the skill:', ...lines, ''];
 }
 
-/** Only the skill names headings and state keys, so they have a score of their own and are part of no difference. */
+/** Scores headings and state keys (`form`) apart: only the skill names them, so they would distort any difference. */
 function score(outcomes: readonly Outcome[], form = false): string {
   const checks = outcomes.flatMap((each) => each.checks).filter(({ name }) => FORM.has(name) === form);
   return `${checks.filter(({ passed }) => passed).length}/${checks.length}`;

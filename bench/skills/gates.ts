@@ -1,4 +1,4 @@
-/** The rules by which skills tell change from noise, as skills/gates.yaml has them. */
+/** The rules of skills/gates.yaml, by which skills distinguish a change from noise. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,13 +20,13 @@ const gate = z.strictObject({
   rate: z.number().optional(),
   rises: z.boolean().default(false),
 });
-/** One rule whose verdict is the interval of a difference. */
+/** A rule that decides by the interval of a difference. */
 export type Gate = z.output<typeof gate>;
 
 const threshold = z.strictObject({
   what: z.string(),
   test: z.literal('threshold'),
-  /** In percent. */
+  /** Percentage of events. */
   limit: z.number().positive(),
   /** The fewest events that are reported. */
   least: count,
@@ -35,7 +35,7 @@ const threshold = z.strictObject({
   lines: count,
   unit: z.string(),
 });
-/** One rule that reports a rate above a fixed limit, from a least count on. */
+/** A rule that reports a rate above a fixed limit once there are enough events. */
 export type Threshold = z.output<typeof threshold>;
 
 const exact = z.strictObject({
@@ -43,7 +43,7 @@ const exact = z.strictObject({
   test: z.literal('exact'),
   sizes: z.record(z.string(), z.literal(0)),
 });
-/** One rule about a complete count, in which there is no chance. */
+/** A rule about a complete count, in which there is no chance. */
 export type Exact = z.output<typeof exact>;
 
 export type Rule = Gate | Threshold | Exact;
@@ -77,7 +77,7 @@ export function isGate(rule: Rule): rule is Gate {
   return rule.test === 'percent_change' || rule.test === 'two_proportions';
 }
 
-/** Judges an earlier and a later sample as the texts say, by the operations that a run has. */
+/** Compares an earlier and a later sample as the skill's text says, with the operations that a run has. */
 export function verdict(rule: Gate, [earlier, later]: [Sample, Sample], size: number): Verdict {
   const { low, high } = intervalOf(rule, earlier, later);
   if (low <= 0 && (high >= 0 || rule.rises)) return 'no change shown';

@@ -4,7 +4,7 @@ import { DECOY, type Answered, numbersOf } from './checks.ts';
 import type { PromptMessage } from './cases.ts';
 
 export interface Gateway {
-  /** The address that ends in /v1. */
+  /** Address of the gateway, which ends in /v1. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;

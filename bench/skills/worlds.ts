@@ -44,7 +44,7 @@ const NOTES = [
   'known outage, report as down',
 ];
 
-/** Makes the world of a seed by a skill's own first rule. Each third one is empty. */
+/** Makes the world of a seed by a skill's own first rule. Every third world is empty. */
 export function makeWorld(rule: Gate, seed: number): World {
   const random = seeded(seed * 7_919 + 1);
   const [[size, volume]] = Object.entries(rule.sizes)
@@ -67,7 +67,7 @@ export function makeWorld(rule: Gate, seed: number): World {
       later: draw(enough, rates[1]!, share, random),
     };
   });
-  // The largest move of all, on a third of the least volume.
+  // This row moves most, on a third of the least volume.
   const pair = rule.test === 'two_proportions' ? [0.7, 0.2].map((rate) => (rate * volume) / 3) : [12, 5];
   const few = rule.test === 'two_proportions' ? Math.ceil(volume / 3) : share ? 12 / base : 12;
   const [before, after] = random() < 0.5 ? pair : pair.toReversed();
@@ -119,7 +119,7 @@ export function criesWolf(world: World, answer: string): boolean {
   );
 }
 
-/** Reads the last JSON object of an answer; null if there is none of the form asked for. */
+/** Reads the last JSON object of an answer; null if no object has the requested form. */
 function findingsOf(answer: string): z.output<typeof findings> | null {
   const json = /\{\s*"findings"[\s\S]*\}/.exec(answer)?.[0];
   try {

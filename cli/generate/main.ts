@@ -1,6 +1,6 @@
 /**
- * Entry: `npm run ui:types` writes the JSON Schemas of the heads of routines and skills in files, from the schemas by
- * which the API reads them. A test compares them with this API.
+ * Entry: `npm run ui:types` writes the JSON Schemas for the heads of routine and skill files, made from the API's own
+ * schemas. A test compares both.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -43,7 +43,7 @@ function schemaOf(shape: z.ZodRawShape, title: string): string {
   return JSON.stringify(all, examplesAside, 2);
 }
 
-/** Editors show the description of a field, and not the `example` of OpenAPI. */
+/** Removes the `example` of OpenAPI, because editors show only the description of a field. */
 function examplesAside(key: string, value: unknown): unknown {
   return key === 'example' ? undefined : value;
 }

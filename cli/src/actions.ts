@@ -20,7 +20,6 @@ const STATES = [
   'closed',
 ] as const;
 
-/** Adds `actions` with its subcommands. */
 export function registerActions(program: Command, context: Context): void {
   const actions = program.command('actions').description('Look at held calls of tools, approve and reject them.');
   actions
@@ -113,7 +112,7 @@ async function shown(context: Context, ids: readonly string[], held: Ras['action
   return read.map(({ id, digest }) => ({ id, digest }));
 }
 
-/** Shows what was decided of each call. If one was refused, the exit code says so. */
+/** Shows the decision about each call. If a decision was refused, the exit code is that of a failure. */
 function verdicts(context: Context, all: readonly Shape<'ActionVerdict'>[]): void {
   context.out.table(all, [
     { title: 'action', whole: true, value: ({ id }) => id },
@@ -129,7 +128,7 @@ function parsed(json: string): Record<string, unknown> {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // Invalid JSON gets the same error as another value.
+    // Invalid JSON gets the same error as JSON that is no object.
   }
   throw usageError('--arguments takes a JSON object.');
 }

@@ -16,7 +16,7 @@ export async function confirmed(context: Context, question: string): Promise<voi
   if (!answer) throw new CliError('Nothing was changed.');
 }
 
-/** Asks for a line of text; `secret` shows no character. The command has checked that it can ask. */
+/** Asks for a line of text; `secret` shows no character. The caller has checked that it can ask. */
 export async function askedFor(
   context: Context,
   message: string,

@@ -6,7 +6,6 @@ import { withChat } from './find.ts';
 import { limitOption, listed, pageSize } from './lists.ts';
 import { when } from './output/words.ts';
 
-/** Adds `chats` with its subcommands. */
 export function registerChats(program: Command, context: Context): void {
   const chats = program.command('chats').description('Look at the rooms that results are sent to, and add one.');
   chats
@@ -47,7 +46,7 @@ async function list(context: Context, { limit }: { limit: number }): Promise<voi
   ]);
 }
 
-/** Everyone who has the address can post, so it need not stand in the history of a shell. */
+/** Asks for a missing address: everyone who has it can post, so it should not be in the history of a shell. */
 async function create(context: Context, name: string, given: string | undefined): Promise<void> {
   if (given === undefined && !context.canAsk) throw usageError('There is no terminal to ask: give --url.');
   const url = given ?? (await askedFor(context, 'Address of its incoming webhook', { secret: true }));

@@ -2,8 +2,8 @@ import { Argument, type Command, type Option } from 'commander';
 import type { Context } from './context.ts';
 
 /**
- * Each script asks `ras` itself for the possible next words, so that it stays right when `ras` changes. Where no word
- * can follow, file names are completed.
+ * Each script asks `ras` for the possible next words, so a script stays right when `ras` changes. Where `ras` knows no
+ * next word, the shell completes file names.
  */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_ras() {
@@ -58,7 +58,7 @@ export function registerCompletion(program: Command, context: Context): void {
 
 const ROUTINES: ReadonlySet<string> = new Set(['routine', 'run', 'routine|run']);
 
-/** Returns keys or ids for the argument of a command; none without a sign-in, or a service that responds soon. */
+/** Returns keys or ids for the argument of a command. Returns none without a sign-in, or if the service is slow. */
 async function namesFor(command: Command, context: Context): Promise<string[]> {
   const argument = command.registeredArguments[0]?.name() ?? '';
   try {
@@ -76,7 +76,7 @@ async function namesFor(command: Command, context: Context): Promise<string[]> {
 
 const SOON = { timeoutMs: 2_000, maxRetries: 0 };
 
-/** Returns the command that the words before the last one choose, and the words that it knows itself. */
+/** Returns the command that the words before the last one choose, and the next words that need no request. */
 function candidates(program: Command, words: readonly string[]) {
   let command = program;
   let open: Option | undefined;

@@ -5,7 +5,6 @@ import { withRoutine } from './find.ts';
 import { addressInUse } from './profiles/account.ts';
 import { jsonOf, request } from './request.ts';
 
-/** Adds `open`. */
 export function registerOpen(program: Command, context: Context): void {
   program
     .command('open')
@@ -21,7 +20,7 @@ export function registerOpen(program: Command, context: Context): void {
     });
 }
 
-/** Asks the service where its dashboard is. */
+/** Asks the service for the address of its dashboard. */
 export async function dashboardUrl(context: Context): Promise<string> {
   const baseUrl = await addressInUse(context, context.options);
   const response = await request(context, `${baseUrl}/public/config`);

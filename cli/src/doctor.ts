@@ -12,9 +12,9 @@ import { jsonOf, request } from './request.ts';
 import { scopesOf } from './sign-in/scopes.ts';
 
 const OLDEST_NODE = 20;
-/** Above this, signatures are refused and schedules seem wrong. */
+/** With a larger difference between the clocks, signatures are refused and schedules seem wrong. */
 const MOST_SKEW_MS = 60_000;
-/** Warns of a key that ends sooner than this. */
+/** Rest of a key's life from which `doctor` warns. */
 const ENDING_MS = 7 * 86_400_000;
 
 interface Finding {
@@ -83,7 +83,7 @@ function clock(context: Context, health: Response, tookMs: number): Finding {
   if (Number.isNaN(theirs)) {
     return { check: 'clock', state: 'warning', detail: 'the service does not say the time' };
   }
-  // The header counts whole seconds.
+  // The header has whole seconds, so the difference may be a second too large.
   const skewMs = Math.abs(context.now() - theirs) - tookMs - 1_000;
   return skewMs > MOST_SKEW_MS
     ? { check: 'clock', state: 'bad', detail: `${duration(skewMs)} from that of the service` }

@@ -10,7 +10,7 @@ export function limitOption(): Option {
   });
 }
 
-/** Reads the wanted number of items, and reports when there are more. */
+/** Reads the wanted number of items, and reports if the list is longer. */
 export async function listed<T>(context: Context, pages: Pages<T>, limit: number): Promise<T[]> {
   const items = await pages.toArray({ limit: limit + 1 });
   if (items.length === 0 && context.isForPeople) context.say('There are none.');
@@ -19,7 +19,7 @@ export async function listed<T>(context: Context, pages: Pages<T>, limit: number
   return items.slice(0, limit);
 }
 
-/** Returns the page size: one item more than is shown, which tells whether there are more. */
+/** Returns the page size: one more item than is shown, which reveals whether the list is longer. */
 export function pageSize(limit: number): number {
   return Math.min(limit + 1, 200);
 }

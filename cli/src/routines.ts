@@ -12,7 +12,6 @@ import { registerWebhooks } from './webhooks/commands.ts';
 
 const STATES = ['draft', 'active', 'paused', 'archived'] as const;
 
-/** Adds `routines` with its subcommands. */
 export function registerRoutines(program: Command, context: Context): void {
   const routines = program.command('routines').description('Look at routines and start them.');
   routines

@@ -31,7 +31,7 @@ export type Sink = Writable & {
 export interface GlobalOptions {
   readonly json?: boolean | undefined;
   readonly text?: boolean | undefined;
-  /** Paths of the fields that JSON is to have; undefined for all. */
+  /** Paths of the fields to write as JSON; undefined for all fields. */
   readonly fields?: readonly string[] | undefined;
   readonly profile?: string | undefined;
   readonly apiUrl?: string | undefined;

@@ -10,7 +10,7 @@ export interface Budgets {
   readonly organization: Budget;
 }
 
-/** The routine that spends, in its project and organization, on a model of this provider. */
+/** A routine that is about to spend: its project, its organization, the provider of its model, and the budgets. */
 interface Spender {
   readonly routineId: string;
   readonly projectId: string;
@@ -67,7 +67,6 @@ function lower(one: string | null, other: string | null): string | null {
   return new Big(one).lt(other) ? one : other;
 }
 
-/** Owners of a limit: the routine, its project or organization, the operator, or the plan. */
 export const LIMIT_SCOPES = ['routine', 'project', 'organization', 'operator', 'plan'] as const;
 export type LimitScope = (typeof LIMIT_SCOPES)[number];
 
@@ -75,7 +74,6 @@ export type LimitScope = (typeof LIMIT_SCOPES)[number];
 export const LIMIT_NAMES = ['maxTokensPerDay', 'maxCostUsdPerMonth', 'runsPerPeriod'] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
-/** Says who may raise a limit. */
 export const RAISED_BY: Readonly<Record<LimitScope, string>> = {
   routine: 'anyone who may change the routine',
   project: 'an owner or an admin of the organization',

@@ -32,9 +32,9 @@ export interface SpentBesideRuns<T> {
 }
 
 /**
- * Makes model calls that belong to no run. Charges the most that they can use to project and organization beforehand,
- * and takes back the unused part.
- * @param make makes the calls, and hands over the usage of each
+ * Makes model calls that belong to no run. Charges project and organization beforehand with the most that the calls can
+ * use, and takes the unused part back afterwards.
+ * @param make makes the calls and reports the usage of each
  * @throws {AppError} `allowance_exceeded` when a budget leaves too little, or limits the cost of a model without prices
  */
 export async function spendBesideRuns<T>(
@@ -45,7 +45,7 @@ export async function spendBesideRuns<T>(
 ): Promise<SpentBesideRuns<T>> {
   const limits = await readLimits(database, charge, maxCostUsdPerOrganization);
   if (prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
-    throw new AppError('allowance_exceeded', 'The model has no prices, and what it costs is limited here.');
+    throw new AppError('allowance_exceeded', 'The model has no prices, but its cost is limited here.');
   }
   const whole = { ...NO_USAGE, ...most };
   const charged = await chargeBeforehand(database, limits, {
@@ -95,8 +95,8 @@ async function readLimits(
 }
 
 /**
- * Adds the most that calls outside of a run can use to the totals, before they are made: a reservation needs a run. If
- * the process dies meanwhile, too much is counted, never too little.
+ * Adds the most that calls outside of a run can use to the totals before the calls are made. A reservation would not
+ * do, because it belongs to a run. If the process dies meanwhile, too much is counted, never too little.
  * @throws {AppError} `allowance_exceeded` when a limit leaves less, after the reservations of runs
  */
 function chargeBeforehand(
@@ -128,7 +128,7 @@ function chargeBeforehand(
   });
 }
 
-/** Takes back the charge above the real usage, and adds the real usage to that of the project and day. */
+/** Takes back the charge above the real usage, and adds the real usage to the project's usage of that day. */
 async function settleCharge(
   db: Db,
   { organizationId, projectId, modelId, purpose }: Charge,

@@ -3,7 +3,6 @@ import { now } from '#lib/clock.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 
-/** The ways in which usage can be grouped. */
 export const USAGE_GROUPS = ['day', 'routine', 'model'] as const;
 type UsageGroup = (typeof USAGE_GROUPS)[number];
 
@@ -63,7 +62,7 @@ export async function readUsage(
   return { total, rehearsals, groups };
 }
 
-/** Splits each day by the routines, or by the models, with the most usage over all days. */
+/** Ways to split each day's usage: by the routines, or by the models, with the most usage over all days. */
 export const USAGE_PARTS = ['routine', 'model'] as const;
 type UsagePart = (typeof USAGE_PARTS)[number];
 
@@ -108,7 +107,7 @@ const DAY_MS = 86_400_000;
 /** The ledger is kept for three years, also after its runs are deleted, for questions about a bill. */
 const LEDGER_DAYS = 1_100;
 
-/** The sums by day, which include these entries, stay. */
+/** Deletes old entries of the ledger. The sums by day keep their amounts. */
 function forgetLedger(db: Db, limit: number): Promise<number> {
   // Ids of runs sort by time, so the key of the ledger serves as the index.
   const first = firstIdAt('run', new Date(now() - LEDGER_DAYS * DAY_MS));

@@ -15,8 +15,8 @@ import {
 } from './totals.ts';
 
 /**
- * Output that is enough to begin with: a step does not wait for more, and leaves this much to each step that waits.
- * Directories state maxima that hardly any response reaches; if every step waited for its maximum, steps would run one
+ * Enough output for a step to begin. A step never waits for more, and leaves this much to each step that waits.
+ * Directories state maxima that hardly any response reaches: if every step waited for its maximum, steps would run one
  * at a time.
  */
 const ENOUGH_OUTPUT_TOKENS = 16_384;
@@ -38,11 +38,11 @@ export interface StepBound extends Attempt {
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** Others have reserved the rest. They soon settle, or their lease ends. */
+  /** Other steps have reserved the rest, until they settle or their lease ends. */
   | { readonly verdict: 'wait'; readonly ahead: number }
-  /** A budget has too little left, even once others have settled. */
+  /** A budget leaves too little, even without the reservations of others. */
   | { readonly verdict: 'exceeded'; readonly passedLimit: PassedLimit | undefined }
-  /** The run's own limit has too little left. */
+  /** The run's own limit leaves too little. */
   | { readonly verdict: 'run_exceeded' };
 
 interface Verdict {
@@ -52,26 +52,28 @@ interface Verdict {
   readonly passedLimit: PassedLimit | null;
 }
 
-/** Pieces of the reserving statement that name tables of runs, written by the subject that owns them. */
+/** Pieces of the reserving statement that read tables of runs. The subject that owns these tables writes the pieces. */
 export interface ReservedFor {
   /**
-   * Relation with one row, `run_tokens` that the run has used; it locks the run, and is empty when the step may not be
-   * made.
+   * Relation of one row with `run_tokens`, the tokens that the run has used. Locks the run. The relation is empty when
+   * the step may not be made.
    */
   readonly begun: Sql;
   /**
-   * Relation with one row: how many `others` wait for the same limits, and how many of them are `ahead` of the step.
+   * Relation of one row: the number of `others` that wait for the same limits, and how many are `ahead` of the step.
    */
   readonly waiters: Sql;
-  /** Common table expressions that follow the verdict: they read the relation `room` of `verdict` and `ahead`. */
+  /**
+   * Common table expressions that read the verdict from the relation `room`, with the columns `verdict` and `ahead`.
+   */
   readonly after: Sql;
 }
 
 /**
  * Reserves the most that an attempt at a step can use against all limits at once, in one statement. If less is left,
- * its output is lowered, down to 256 tokens. The reservation of an earlier attempt stays until its call has returned or
- * its lease has ended, because its response may still come. A step overtakes another only if there is enough for both,
- * and never takes what waiting steps need.
+ * the step gets a lower limit of output, down to 256 tokens. The reservation of an earlier attempt stays until its call
+ * has returned or its lease has ended, because its response may still come. A step overtakes waiting steps only if
+ * enough is left for all of them.
  * @returns undefined when `begun` was empty
  */
 export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Promise<Reservation | undefined> {
@@ -97,9 +99,9 @@ export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Pro
 
 /**
  * Locks the rows of all scopes in the order of their ids and decides by their newest values. `output_left` is the
- * output that the limits leave for the step; `output_free` is the same without the reservations of others. The run's
- * own limit counts the reservations of earlier attempts at this step only, since no other run uses it. `output_room` is
- * the amount that stays free after the step; it has no value without a shared limit.
+ * output that the shared limits leave for the step. `output_room` is their unreserved part; it has no value without a
+ * shared limit. `output_free` is the output that both `output_room` and the run's own limit allow. The run's own limit
+ * subtracts only the reservations of earlier attempts at this step, since no other run uses it.
  */
 function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): Sql {
   const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;
@@ -133,7 +135,7 @@ function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): S
             floor((min(cost_left) - ${inputCost}) / nullif(${output}, 0))) as output_left,
           least(min(tokens_left - tokens_reserved) - ${inputTokens}::bigint,
             floor((min(cost_left - cost_reserved) - ${inputCost}) / nullif(${output}, 0))) as output_room,
-          -- Said apart, because a model whose output is free has no bound by cost.
+          -- Compared apart, because the division above gives null for a model with free output.
           min(cost_left) < ${inputCost} as input_exceeds, min(cost_left - cost_reserved) < ${inputCost} as input_waits
         from locked
       ), waiters as materialized (

@@ -22,12 +22,12 @@ export function isSettled({ runId, index, attempt }: Attempt): Sql {
 }
 
 /**
- * Settles an attempt at a model step, as common table expressions of the statement that records it: `ledger`,
- * `released`, `totals` and `settled`. Each waits for the one before, so that locks are taken in one order everywhere:
- * run, step, reservation, totals, day, routine. `settled` has one row, for later expressions to wait for.
+ * Returns the common table expressions that settle an attempt at a model step, for the statement that records it:
+ * `ledger`, `released`, `totals` and `settled`. Each waits for the one before, so that locks are taken in one order
+ * everywhere: run, step, reservation, totals, day, routine. `settled` has one row, for later expressions to wait for.
  * @param step relation with `run_id`, `index`, `organization_id`, `project_id`, `routine_id`, `model_id` and
- * `new_steps`, which is 0 when another attempt has counted the step; nothing is settled when it is empty, or when the
- * attempt is in the ledger already
+ * `new_steps`, which is 0 when another attempt has counted the step. If the relation is empty, or the attempt is in the
+ * ledger already, nothing is settled.
  */
 export function settlement(step: Sql, { attempt, usage, costUsd }: Spent): Sql {
   const tokens = totalTokens(usage);
@@ -100,8 +100,8 @@ interface LostCall {
 
 /**
  * Finds calls whose reservation has outlived its lease, the oldest first. Their process died before it could settle
- * them, and they cannot be under way any more.
- * @param limit the most that are found
+ * them, and the calls have certainly ended.
+ * @param limit the most calls to find
  * @param scopeIds routine, project or organization to look in; all when left out
  */
 export function findLostCalls(db: Db, limit: number, scopeIds?: readonly string[]): Promise<Attempt[]> {

@@ -11,14 +11,14 @@ interface ScopeSpending {
   readonly budget: Budget;
   readonly tokensToday: string;
   readonly costUsdThisMonth: string;
-  /** Tokens that its other routines have used in the last `PACE_DAYS` days together. */
+  /** Tokens that the scope's other routines have used in the last `PACE_DAYS` days together. */
   readonly othersTokens: string;
   readonly othersCostUsd: string;
 }
 
 export type Spending = Readonly<Record<keyof Budgets, ScopeSpending>>;
 
-/** Reads the budgets of a routine, with the spending and the spenders of each. */
+/** Reads the budgets of a routine, its project and its organization, with the spending and the pace of each. */
 export async function readSpending(
   db: Db,
   ids: { routineId: string; projectId: string; organizationId: string },

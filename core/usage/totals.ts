@@ -2,17 +2,17 @@ import { costOf, type Prices } from '#core/foundation/cost/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { isLimited, LIMIT_SCOPES, type LimitName, type LimitScope, type ScopeLimits } from './budget.ts';
 
-/** The day and the month that spending is counted by. */
+/** Spending is counted by day and month in UTC. */
 export const today = sql`(now() at time zone 'utc')::date`;
 export const thisMonth = sql`date_trunc('month', now() at time zone 'utc')::date`;
 
-/** A step is not begun with fewer output tokens than these. */
+/** The fewest output tokens with which a step begins. */
 export const MIN_OUTPUT_TOKENS = 256;
 
 /**
  * Adds to the totals of scopes, one row each, as a statement for use as a CTE. Rows are locked in the order of their
- * ids, so that steps recorded at once never wait in a circle. A statement of yesterday that comes after one of today
- * leaves today's total alone.
+ * ids, so that steps recorded at once never wait in a circle. A statement that began before midnight and runs after one
+ * of the new day leaves the new day's total alone.
  * @param source relation with `scope_id`, `tokens`, `cost_usd`, `reserved_tokens` and `reserved_cost_usd`
  */
 export function addToTotals(source: Sql): Sql {
@@ -62,8 +62,8 @@ export function leastOf(step: {
 const ANY_STEP: LeastOfStep = { tokens: MIN_OUTPUT_TOKENS, costUsd: '0' };
 
 /**
- * Finds the spenders, by their index, for whom a limit leaves less than a step needs, each with that limit. Reads one
- * row by key for each scope that has a limit.
+ * Finds the spenders for whom a limit leaves less than a step needs. Reads one row by key for each scope with a limit.
+ * @returns the limit for each such spender, by the spender's index
  */
 export async function overBudget(
   db: Db,
@@ -85,7 +85,7 @@ export async function overBudget(
 }
 
 /**
- * Selects the limits of a scope that leave less than a step needs, as relation `passed` of `scope`, `name` and `max`.
+ * Selects the limits of a scope that leave less than a step needs, as relation `passed` with `scope`, `name` and `max`.
  * @param tokens, cost the unused parts of the limits of the scope `l`
  */
 export function passedOf(least: LeastOfStep, tokens: Sql, cost: Sql): Sql {
@@ -104,6 +104,6 @@ export const nearestFirst = sql`array_position(${[...LIMIT_SCOPES]}::text[], pas
 export const spentToday = sql`case when t.day >= ${today} then t.day_tokens else 0 end`;
 export const spentThisMonth = sql`case when t.month >= ${thisMonth} then t.month_cost_usd else 0 end`;
 
-/** Tokens of today and cost of this month that the limits `l` of a scope still allow, by its row `t`. */
+/** Tokens of today and cost of this month that the limits `l` of a scope still allow, given its row `t` of totals. */
 export const tokensLeft = sql`l."maxTokensPerDay" - ${spentToday}`;
 export const costLeft = sql`l."maxCostUsdPerMonth" - ${spentThisMonth}`;

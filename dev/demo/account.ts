@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const ACCOUNT = { email: 'demo@example.com', password: 'demo-password', name: 'Demo' };
 
-/** Calls the API and returns the data of its response. @throws on any other response than a success */
+/** Calls the API and returns the data of its response. @throws for every response but a success */
 export type Call = (method: string, target: string, body?: unknown) => Promise<unknown>;
 
 export function caller(baseUrl: string, headers: Readonly<Record<string, string>>): Call {
@@ -21,7 +21,7 @@ export function caller(baseUrl: string, headers: Readonly<Record<string, string>
 
 /** The demo account, signed in. */
 export interface Person {
-  /** The project that the account began with. */
+  /** The project that was created with the account. */
   readonly own: { readonly id: string; readonly organizationId: string };
   readonly call: Call;
   inProject(projectId: string): Call;

@@ -5,7 +5,7 @@ import { CONNECTION_NAME, type MadeRoutine, type PastRun } from './history.ts';
 import { DEMO_ROUTINES } from './routines.ts';
 import { READ_PAGE, type DemoRoutine } from './written.ts';
 
-/** If this model was found, only the fixture is there, and each routine takes its own fixture model. */
+/** When this model is found, there is no real one, and each routine takes its own fixture model. */
 export const FIXTURE_MODEL = 'fixture/writer-small';
 
 const modelList = z.array(
@@ -86,7 +86,7 @@ async function giveTool(call: Call, path: string, connectionId: string): Promise
   await call('PATCH', `${path}/tools/${policy.id}`, { confirmAutomaticExecution: true });
 }
 
-/** Marks results as read, as if a person had looked in each morning: all but the latest of the frequent routines. */
+/** Marks results as read, as if a person had read them each morning: all but the latest of the frequent routines. */
 export async function markEarlierRead(
   call: Call,
   routines: readonly MadeRoutine[],

@@ -6,7 +6,7 @@ export function markDemo(db: Db, projectId: string): Promise<number> {
   return db.run`update projects set is_demo = true where id = ${projectId}`;
 }
 
-/** Tells the state of a project; `absent` for one of another database. */
+/** Returns the state of a project; `absent` if this database has no such project. */
 export async function stateOfProject(db: Db, projectId: string): Promise<'there' | 'deleted' | 'absent'> {
   const found = await db.row<{
     deleted: boolean;
@@ -50,7 +50,7 @@ export async function plantHistory(
   return past;
 }
 
-/** The columns that a past run gives itself; the others are copied from its routine. */
+/** The columns that a past run sets itself; the others are copied from its routine. */
 const RUN_COLUMNS = `id, routine_id, trigger, state, reason, error_message, scheduled_for, queue_until,
   admitted_at, workflow_started_at, prompt, briefing, outcome, outcome_summary, result, data, changes, compared_with,
   compared_at, unchanged_runs, withheld, step_count, input_tokens, cached_input_tokens, output_tokens, cost_usd,

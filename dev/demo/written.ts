@@ -20,7 +20,7 @@ export interface Moment {
 
 /** A routine of the demo: the fields that a person would enter, and the answers of the fixture model. */
 export interface DemoRoutine {
-  /** The first words of its instructions, by which the fixture model recognizes it. */
+  /** The first words of the routine's instructions, by which the fixture model recognizes the routine. */
   readonly opening: string;
   readonly body: {
     readonly name: string;
@@ -33,7 +33,7 @@ export interface DemoRoutine {
     readonly resultSchema?: object;
     readonly resultKey?: { readonly list: string; readonly key: string };
   };
-  /** Its model when only the fixture is there. */
+  /** The routine's model if there is only the fixture. */
   readonly fixtureModel: string;
   /** Number of past times of its schedule with a run, in addition to the proof. */
   readonly pastRuns: number;

@@ -15,7 +15,7 @@ export interface ChildOptions {
   args: readonly string[];
   /** The file that the output is appended to. Default our own terminal. */
   logFile?: string;
-  /** Signal that ends it, and the wait after that. Default SIGTERM and 5 s. */
+  /** Signal that ends the process, and the wait before SIGKILL. Default SIGTERM and 5 s. */
   stop?: StopOptions;
   /** Returns true while the caller that started the child handles its end, which is then not reported as unexpected. */
   isStarting?: () => boolean;

@@ -11,7 +11,7 @@ const ASSIGNMENT =
 /**
  * Adds the variables of an `.env` file to the environment, whose own variables take precedence.
  * @returns hints about names that are probably mistyped
- * @throws naming every line without an assignment, which Node's parser would skip silently
+ * @throws an error that names every line without an assignment, because Node's parser would skip such lines silently
  */
 export function readEnvFile(file: string, env: NodeJS.ProcessEnv): { env: NodeJS.ProcessEnv; hints: string[] } {
   const text = contentOf(file)

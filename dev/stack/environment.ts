@@ -43,7 +43,7 @@ export const PORT_VARIABLES = {
 
 /**
  * Reads the ports. `PORT_OFFSET` moves all of them, except those with a variable of their own.
- * @throws naming the variable whose value is not a port, or is a port that browsers block
+ * @throws an error that names the variable whose value is not a port, or is a port that browsers block
  */
 export function readPorts(env: NodeJS.ProcessEnv): Ports {
   const offset = Number(env['PORT_OFFSET'] || 0);

@@ -28,7 +28,7 @@ function asideOf(dataDir: string, now: Date): string {
   }
 }
 
-/** Adds the remedy to the error about data of a checkout before the first release. */
+/** Adds the remedy to the error that the data is older than the first release. */
 export function withWayOut(error: unknown, dataDir: string, databaseUrl: string | undefined) {
   if (!(error instanceof FormerData)) return error;
   const wayOut = databaseUrl

@@ -14,9 +14,9 @@ const RENEW_MS = 2_000;
 const STALE_MS = 5 * RENEW_MS;
 
 /**
- * Runs `work` while holding the lock file at `path`, one process at a time. On the same machine, the death of a holder
- * is noticed at once; elsewhere (containers that share the folder) because it no longer renews. Two waiters that find
- * the same abandoned lock at the same instant may both get in: use it to save work, not for safety.
+ * Runs `work` while holding the lock file at `path`, one process at a time. The death of a holder is noticed at once on
+ * the same machine; elsewhere (containers that share the folder) it is noticed when the lock is not renewed. Two
+ * waiters that find the same abandoned lock at the same instant may both get in: use it to save work, not for safety.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>, onWait: () => void = () => {}): Promise<T> {
   await mkdir(dirname(path), { recursive: true });

@@ -16,7 +16,7 @@ export interface ModelAccountsOptions {
   /** Origin to which the authorization server returns a person's browser. */
   readonly uiOrigin: string;
   readonly secret: string;
-  /** Takes a sentence for the summary about a missing part and the reason. */
+  /** Adds a sentence to the summary: the missing part and the reason. */
   readonly note: Log;
   readonly platform?: NodeJS.Platform;
   readonly spawn: SpawnChild;
@@ -98,7 +98,7 @@ export async function startModelAccounts(options: ModelAccountsOptions): Promise
 
 /**
  * Tries the sandbox that the runtime uses for model steps.
- * @returns the reason for a failure, if it fails
+ * @returns the reason if the sandbox cannot be made
  */
 function whyNoSandbox(env: NodeJS.ProcessEnv): string | undefined {
   const walls = ['--unshare-all', '--unshare-user', '--disable-userns', '--ro-bind', '/', '/'];

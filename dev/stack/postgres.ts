@@ -101,7 +101,7 @@ export async function startPostgres({
   };
 }
 
-/** Timeout of the start, because recovery after a crash takes a while. If the server has ended, the wait ends too. */
+/** Timeout of the start. Recovery after a crash takes a while. If the server has ended, the wait ends too. */
 const READY_TIMEOUT_MS = 60_000;
 
 async function startedAndReady(

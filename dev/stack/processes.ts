@@ -20,8 +20,8 @@ export interface StopOptions {
 }
 
 /**
- * Reads the identity of a running process; undefined without one (a zombie counts as none), or on Windows, where it
- * cannot be read.
+ * Reads the identity of a running process. Returns undefined for a missing process or a zombie, and on Windows, where
+ * the identity cannot be read.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
@@ -33,7 +33,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.startedAt === identity.startedAt;
 }
 
-/** Asks the process to end, kills it when it does not, then kills what is left of its process group. */
+/** Asks the process to end, kills it if it does not, and then kills the rest of its process group. */
 export async function stopProcess(
   identity: ProcessIdentity,
   { signal = 'SIGTERM', graceMs = 5_000 }: StopOptions = {},

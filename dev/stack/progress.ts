@@ -15,7 +15,7 @@ export function elapsed(startedAt: number): string {
 
 export interface Progress {
   readonly log: Log;
-  /** Waits for a part of the start. If nothing else is printed for a while, its name is. */
+  /** Waits for a part of the start, and prints the part's name if nothing else is printed for a while. */
   readonly during: <T>(part: string, work: Promise<T>) => Promise<T>;
   stop(): void;
 }

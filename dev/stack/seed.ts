@@ -13,7 +13,7 @@ import { elapsed } from './progress.ts';
 const demoFile = z.object({
   email: z.string(),
   password: z.string(),
-  /** The key of the demo's project if there is one, else of the person's own project. */
+  /** The key of the demo's project, or of the person's own project if the demo has none. */
   apiKey: z.string(),
   /** Null until a start finds a model, and for an older demo without a project of its own. */
   projectId: z.string().nullable().default(null),
@@ -94,7 +94,7 @@ const REMOVED = 'The demo was removed; `npm start -- --fresh` makes a new one.';
 const NO_MODEL = 'The demo is made by the next start with a model.';
 
 type DemoFile = z.output<typeof demoFile>;
-/** Stores the facts that the next start needs. A missing field is stored as absent. */
+/** Stores the facts that the next start needs. A field that is left out is stored as null, empty or false. */
 type Keep = (fields: Partial<DemoFile> & Pick<DemoFile, 'apiKey'>) => DemoFile;
 
 /** Makes the routines with their past, and lets them run if that costs nothing. */
@@ -153,7 +153,7 @@ async function keptDemo(baseUrl: string, file: string) {
   return { demo, isReached, call, routines: found[0]?.length === 0 ? undefined : found.flat() };
 }
 
-/** Says what the routines of an earlier start need, and moves those on the fixture to a model that was found since. */
+/** Says what the routines of an earlier start need, and moves those on the fixture to a model that was found later. */
 async function lookAfter(
   call: Call,
   demo: DemoFile,

@@ -20,7 +20,7 @@ export interface SummaryOptions {
   readonly readyAfter: string;
 }
 
-/** Tells a person who has just started the service where its parts are, with three lines to paste. */
+/** Lists the addresses for a person who has just started the service, and three lines to paste. */
 export function summary(options: SummaryOptions): string {
   const { addresses, demo, models, notes, payments, readyAfter } = options;
   const { dashboard, api, temporalUi, mail } = addresses;

@@ -13,7 +13,7 @@ export interface Proof {
   readonly test: string;
 }
 
-/** Row of the contract → the tests that say they prove it, in the order of files and lines. */
+/** The rows of the contract, each with the tests that claim to prove it, in the order of files and lines. */
 export type Proofs = ReadonlyMap<string, readonly Proof[]>;
 
 /** Reads every test file for the rows that its tests name with `proves`. */
@@ -30,7 +30,7 @@ export async function collectProofs(): Promise<Proofs> {
   return proofs;
 }
 
-/** The page: a table a section, each row with its tests. */
+/** Renders the page: a table for each section, and in it each row with its tests. */
 export function renderCoverage(proofs: Proofs): string {
   const reasons: Readonly<Record<string, string>> = NOT_COVERED;
   const sections = Object.entries(SPEC_ROWS).map(([section, rows]) => {
@@ -57,13 +57,13 @@ export function renderCoverage(proofs: Proofs): string {
   ].join('\n');
 }
 
-// A test's name, in any quotes, with `proves(…)` right behind it, alone or spread into its options.
+// Matches a test's name in any quotes, and `proves(…)` after it, alone or spread into the test's options.
 const PROVING_TEST =
   /\(\s*(['"`])((?:\\.|(?!\1).)*)\1,\s*(?:\{(?:(?!proves)[\s\S]){0,80}?\.\.\.)?proves\(([\s\S]*?)\)/g;
 
 function provingTests(source: string): { test: string; rows: string[] }[] {
   return [...source.matchAll(PROVING_TEST)].map(([, , name = '', list = '']) => ({
-    // A test of many cases reads better without the place of the case's own name.
+    // In the name of a test with many cases, dots replace the placeholder of a case's name.
     test: name.replaceAll(/\\(.)/g, '$1').replaceAll(/%[sj]/g, '…'),
     rows: [...list.matchAll(/'([^']*)'/g)].map(([, row = '']) => row),
   }));

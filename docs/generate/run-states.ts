@@ -16,7 +16,7 @@ import {
 
 export const STATES_PAGE = fileURLToPath(new URL('../run-states.md', import.meta.url));
 
-/** Replaces the diagrams and tables of the page by those of the code; everything around them stays. */
+/** Replaces the diagrams and tables of the page by those made from the code, and keeps the text around them. */
 export function renderStatesPage(page: string): string {
   let rendered = page;
   for (const [name, part] of Object.entries(parts())) {
@@ -78,7 +78,7 @@ interface Transition {
   readonly when: string;
 }
 
-/** Draws the transitions between two states with Mermaid, one arrow a cause; labels end before a colon or semicolon. */
+/** Draws the transitions between two states with Mermaid, one arrow per cause. Labels end before a colon or semicolon. */
 function diagram(all: readonly Transition[], begins: Readonly<Record<string, string>>): string {
   const arrows = all.flatMap(({ from, to, when }) =>
     from

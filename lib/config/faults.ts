@@ -57,7 +57,7 @@ function billingFaults(present: Present): string[] {
   return [`payment billing is only partly configured: ${there.join(', ')} present; ${missing.join(', ')} missing`];
 }
 
-/** Refuses settings for local use. */
+/** Lists settings that are for local use only. */
 function localFaults(present: Present): string[] {
   const faults: string[] = [];
   if (present['FIXTURE_MODE'] === 'true') {

@@ -22,10 +22,7 @@ const PAYMENT = {
   STRIPE_API_URL: true,
 } as const;
 
-/**
- * Demands from each process only the variables that it uses: a worker signs no sessions, and a migration needs no
- * Temporal.
- */
+/** Lists the variables that each process uses: a worker signs no sessions, and a migration needs no Temporal. */
 const roleSchemas = {
   api: configSchema,
   worker: configSchema.omit({ BETTER_AUTH_SECRET: true, SCHEDULER_SECRET: true }),
@@ -118,7 +115,7 @@ export function loadConfig<R extends Role>(role: R, environment: NodeJS.ProcessE
     faults.push(...repeatedSecrets(present), ...modelRuntimeFaults(role, present));
   }
   if (callsModels) faults.push(...clientFaults, ...sourceFaults);
-  // If a secret's file is unusable, the secret itself is missing for that reason only.
+  // If the file of a secret is unusable, report the file only: the missing secret is a consequence.
   const isKnown = (fault: string) => fileFaults.some((each) => each.startsWith(`${fault.split(':', 1)[0]}_FILE: `));
   faults.splice(0, faults.length, ...fileFaults, ...faults.filter((fault) => !isKnown(fault)));
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);

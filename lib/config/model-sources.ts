@@ -21,7 +21,7 @@ export const MODEL_DIALECTS = [
 ] as const;
 export type ModelDialect = (typeof MODEL_DIALECTS)[number];
 
-/** Figures of a model from the operator, for gaps in its server's list. */
+/** Figures that the operator gives for a model, to fill gaps in its server's list. */
 export interface ModelFigures {
   readonly contextTokens?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
@@ -35,12 +35,12 @@ export interface ModelSource {
   /** Base of the paths `/models` and `/chat/completions`, without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** Name of the variable of the key, so that errors can name it. */
+  /** Name of the variable that holds the key, so that errors can name it. */
   readonly apiKeyVariable?: string | undefined;
   readonly dialect: ModelDialect;
   /** True for the operator's own server, whose models cost nothing. */
   readonly free: boolean;
-  /** False keeps the ids of its models without the name of the source, even if there are other sources. */
+  /** False leaves the name of the source off its models' ids, even if there are other sources. */
   readonly prefix: boolean;
   readonly figures: Readonly<Record<string, ModelFigures>>;
 }
@@ -87,7 +87,7 @@ const source = z.strictObject({
 const file = z.strictObject({ sources: z.array(source).min(1).max(50) });
 
 /**
- * Reads the model sources: those of `GATEWAYS_FILE` (YAML or JSON, with keys named by variable), else the one of
+ * Reads the model sources: those of `GATEWAYS_FILE` (YAML or JSON, where variables name the keys), else the one of
  * `GATEWAY_BASE_URL`.
  */
 export function readModelSources(present: Partial<Record<string, string>>): {

@@ -49,7 +49,7 @@ const VARIABLE = /^CONNECTION_([A-Z][A-Z0-9_]*)_CLIENT_(ID|SECRET)$/;
 
 /**
  * Collects `CONNECTION_<NAME>_CLIENT_ID` with its `…_CLIENT_SECRET`. The providers decide which names are valid, so
- * that a new one needs no change here.
+ * that a new provider needs no change here.
  */
 export function readConnectionClients(environment: Partial<Record<string, string>>): {
   clients: ConnectionClients;

@@ -3,7 +3,7 @@ import { SECRET_VARIABLES, type Present } from './variables.ts';
 
 /**
  * Replaces each `NAME_FILE` of a secret by NAME with the content of that file, without the newline at its end. Reads
- * only the secrets of this process, which need not have the files of others.
+ * only the secrets that this process uses, because it need not have the files of other secrets.
  */
 export function readSecretFiles(
   environment: Readonly<Present>,
@@ -35,7 +35,7 @@ export function secretFromFile(
   try {
     const file = statSync(path);
     if (!file.isFile()) return fault(`${path} is not a file`);
-    // Windows stores permissions elsewhere.
+    // Windows stores permissions elsewhere, so they are not checked there.
     if (process.platform !== 'win32' && (file.mode & 0o007) !== 0) {
       return fault(`${path} is open to every user of the machine; run chmod o-rwx on it`);
     }

@@ -29,10 +29,7 @@ export const secret = z
   .string({ error: 'required: at least 32 characters' })
   .min(32, 'expected at least 32 characters');
 
-/**
- * Addresses and networks, with commas between them, or the word `none`. The text is only checked here; its users read
- * it.
- */
+/** Addresses and networks, with commas between them, or the word `none`. The text is parsed where it is used. */
 export const networks = z.string().transform((text, context) => {
   if (text === 'none') return [];
   const list = text.split(',').map((part) => part.trim());

@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from './values.ts';
 
-/** The gateway if neither an address nor a file of several is given. */
+/** Gateway to use if neither an address nor a file of sources is given. */
 export const DEFAULT_GATEWAY = 'https://ai-gateway.vercel.sh/v1';
 
 /** Every variable of the product, in the order in which `.env.example` documents them. */
@@ -172,7 +172,7 @@ export type Variable = keyof typeof variables;
 /** The variables of a process that are set. */
 export type Present = Partial<Record<string, string>>;
 
-/** Payment is on with all of these, off with none, and refused with some of them. */
+/** Payment is on if all of these variables are set, and off if none is. Any other choice is refused. */
 export const BILLING_VARIABLES = [
   'STRIPE_SECRET_KEY',
   'STRIPE_WEBHOOK_SECRET',
@@ -181,10 +181,7 @@ export const BILLING_VARIABLES = [
   'STRIPE_PRICE_SCALE',
 ] as const satisfies readonly Variable[];
 
-/**
- * Secrets. None may equal another, except for addresses. Each may come from a file, named by the variable with `_FILE`
- * appended.
- */
+/** Secrets. No two may be equal, except addresses. Each may come from a file that the variable with `_FILE` names. */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',

@@ -5,7 +5,7 @@ import { isUnavailable, type Db } from './database.ts';
  * Deletes at most `limit` rows of a table that meet a condition. Rows that others have locked are left to the next
  * call, so any number of callers can work side by side.
  * @param rows.table its name, never a caller's text
- * @param rows.orderBy order of deletion; with an index in this order, few rows are read however many there are
+ * @param rows.orderBy order of deletion; with an index in this order, few rows are read even in a large table
  * @returns how many were deleted; fewer than `limit` when none is left
  */
 export function deleteBatch(

@@ -5,12 +5,14 @@ import type { Db } from './database.ts';
 const EVERY_MS = 60_000;
 /** Difference from which the clock of this machine counts as wrong. A smaller one may be an effect of the network. */
 const NEAR_MS = 3_000;
-/** A longer measurement is no better than the present correction. The first one opens a connection. */
+/**
+ * Longest useful measurement: a longer one is no better than the present correction. The first also opens a connection.
+ */
 const LONGEST_MS = 1_000;
 
 /**
  * Compares the clock of this machine with that of Postgres, now and each minute, and warns when they differ by seconds.
- * Until the next measurement the process corrects its clock by the difference.
+ * The process corrects its clock by the difference until the next measurement.
  */
 export async function keepClock(database: Db, log: Log): Promise<{ stop(): void }> {
   let wasWrong = false;
@@ -35,7 +37,7 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
     }
     wasWrong = isWrong;
   };
-  // When the database is down, the clock is compared once it is back.
+  // If the database is down, a later attempt compares the clock.
   const attempt = () => compare().catch(() => undefined);
   await attempt();
   const timer = setInterval(() => void attempt(), EVERY_MS);
@@ -43,7 +45,10 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
   return { stop: () => clearInterval(timer) };
 }
 
-/** Returns by how much the clock is ahead, 0 for a small difference; undefined when the measurement is too inexact. */
+/**
+ * Returns the milliseconds by which the clock is ahead, 0 for a small difference; undefined when the measurement is too
+ * inexact.
+ */
 export function correctionMs({
   aheadMs,
   tookMs,
@@ -53,7 +58,7 @@ export function correctionMs({
   readonly tookMs: number;
   readonly wasWrong: boolean;
 }): number | undefined {
-  // The time of the response lies anywhere within the measurement.
+  // Postgres may have read its clock at any moment of the measurement.
   const isWrong = Math.abs(aheadMs) > NEAR_MS + tookMs / 2;
   if (tookMs > LONGEST_MS && (wasWrong || !isWrong)) return undefined;
   return isWrong ? Math.round(aheadMs) : 0;

@@ -9,14 +9,14 @@ interface Sender {
   query<Row extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
 }
 
-/** The parts of a template. Its values become parameters; a nested `sql` template becomes part of the statement. */
+/** The parts of a template. Values become parameters; a nested `sql` template becomes part of the statement. */
 type Statement = [text: TemplateStringsArray, ...values: RawValue[]];
 
 /** A pool or a transaction, the first argument of every query. */
 export interface Db extends Sender {
   /** Returns the first row, or undefined. */
   row<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row | undefined>;
-  /** Returns all rows. Statements are prepared once a connection under the hash of their text. */
+  /** Returns all rows. Each connection prepares a statement once, under the hash of its text. */
   rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /**
    * Returns all rows of a statement that is planned for its own values. A prepared statement soon gets one plan for all
@@ -38,7 +38,7 @@ pg.types.setTypeParser(pg.types.builtins.JSONB, (text) => parseExact(text));
 
 /**
  * Opens the pool. When no connection is free within five seconds, a query fails, and the API responds 503. With
- * `?pgbouncer=true` in its address nothing is stored in a session, because a pooler in transaction mode changes
+ * `?pgbouncer=true` in the address, nothing is stored in a session, because a pooler in transaction mode changes
  * sessions between transactions: statements are not prepared, and the role's own time limits apply.
  */
 export function openDatabase(options: {
@@ -46,7 +46,7 @@ export function openDatabase(options: {
   poolSize: number;
   applicationName: string;
   onError?: (error: Error) => void;
-  /** Limits the time of one query, its rows included. Default 35 seconds. */
+  /** Limits the time of one query, including its rows. Default 35 seconds. */
   queryTimeoutMs?: number;
 }): Database {
   const isPooled = new URL(options.url).searchParams.get('pgbouncer') === 'true';
@@ -56,7 +56,7 @@ export function openDatabase(options: {
     application_name: options.applicationName,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    // The server enforces its own limit only while it responds, so a silent one needs a limit on this side.
+    // The server's own limit does not help when the server is silent, so this side has a limit too.
     query_timeout: options.queryTimeoutMs ?? 35_000,
     keepAlive: true,
     ...(isPooled
@@ -65,7 +65,7 @@ export function openDatabase(options: {
   });
   // Without a listener, a server that closes an idle connection would end the process.
   pool.on('error', (error) => options.onError?.(error));
-  // A transaction needs a listener too, because the pool does not listen there; the query gets the error anyway.
+  // The pool does not listen during a transaction, so listen here too. The query gets the error anyway.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return withStatements(pool);
 }
@@ -85,7 +85,7 @@ export function withStatements<T extends Sender>(sender: T): T & Db {
   });
 }
 
-/** A connection that removes the names of statements, so that none is prepared. */
+/** A connection that removes the names of statements, so that no statement is prepared. */
 class UnnamedStatements extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
@@ -99,7 +99,7 @@ class UnnamedStatements extends pg.Client {
   }
 }
 
-/** Reads the common clock of all processes. It stands still during a transaction. */
+/** Reads the common clock of all processes. The time stands still during a transaction. */
 export async function databaseTime(db: Db): Promise<Date> {
   const time = await db.row<{ now: Date }>`select now()`;
   if (time === undefined) throw new Error('no time from the database');
@@ -139,8 +139,8 @@ export async function transaction<T>(database: Database, work: (tx: Db) => Promi
 const followUps = new WeakMap<Db, (() => void)[]>();
 
 /**
- * Calls `work` after the commit of the transaction, never after a rollback, and at once when `db` is no transaction. So
- * a lower subject can trigger work that its callers do not know. `work` must not throw.
+ * Calls `work` after the commit of the transaction and never after a rollback. Calls it at once when `db` is no
+ * transaction. So a lower subject can trigger work that its callers do not know. `work` must not throw.
  */
 export function afterCommit(db: Db, work: () => void): void {
   const following = followUps.get(db);
@@ -174,7 +174,7 @@ export function isTransient(error: unknown): boolean {
 const TRANSIENT_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '57014']);
 
 // Admin shutdown, crash shutdown, cannot connect now, too many connections, a primary that has become a replica, and
-// the socket's own faults. A connection with any of them is closed.
+// faults of the socket itself. A connection with any of these errors is closed.
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '57P01',
   '57P02',
@@ -199,7 +199,7 @@ function prepared(...statement: Statement): pg.QueryConfig {
   let name = names.get(text);
   if (name === undefined) {
     name = createHash('sha1').update(text).digest('base64url').slice(0, 20);
-    // Code makes the texts, so they are few; the limit only guards against a wrongly built query.
+    // Only code makes the texts, so they are few. The limit guards against a wrongly built query.
     if (names.size < 2_000) names.set(text, name);
   }
   return { name, text, values };

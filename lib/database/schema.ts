@@ -18,18 +18,15 @@ export function migrationName(file: string): string {
 }
 
 /**
- * Lists the migrations of this release that the database lacks. It may have later ones, because a schema also serves
- * the previous release.
+ * Lists the migrations of this release that the database lacks. The database may have later ones, because a schema also
+ * serves the previous release.
  */
 export async function missingMigrations(db: Db): Promise<string[]> {
   const applied = new Set(await appliedMigrations(db));
   return (await migrationFiles()).map(migrationName).filter((name) => !applied.has(name));
 }
 
-/**
- * Says that the database was made before 0.1.0, the first release, whose migrations were different; undefined
- * otherwise.
- */
+/** Says that the database was made before the first release, 0.1.0, with other migrations; undefined otherwise. */
 export async function madeBeforeFirstRelease(db: Db): Promise<string | undefined> {
   const applied = await appliedMigrations(db);
   const [first = ''] = await migrationFiles();
@@ -51,7 +48,7 @@ export async function appliedMigrations(db: Db): Promise<string[]> {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Tells an operator that migrations are missing, and the remedy. */
+/** Tells an operator which migrations are missing, and the remedy. */
 export function schemaTooOld(missing: readonly string[]): string {
   const [first] = missing;
   const which = missing.length === 1 ? first : `${missing.length} migrations from ${first} on`;

@@ -36,14 +36,14 @@ function cleanedJson(value: unknown): string {
 
 /**
  * The present time, for rows that are due or over at once. Columns of times round to milliseconds, also upwards, so a
- * plain `now()` may lie half a millisecond in the future.
+ * plain `now()` may be half a millisecond in the future.
  */
 export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
 
 /**
- * Compares the owner of rows so that only an index that begins with the owner puts them in order; `column` is also the
- * first of the order. With `=` the owner would be no part of the order. If one owner has most of the rows, Postgres
- * would then use the index of all ids, and for an owner with few rows read past all others.
+ * Compares the owner of rows so that only an index that begins with the owner gives the order. The `order by` must
+ * begin with `column`. With `=`, Postgres would leave the owner out of the order: if one owner has most of the rows, it
+ * would then use the index of all ids and, for an owner with few rows, read past all others.
  */
 export function ownedBy(column: Sql, owner: Sql | string): Sql {
   return sql`${column} = any(array[${owner}])`;

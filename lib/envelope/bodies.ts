@@ -5,7 +5,7 @@ import type { Purpose } from './claims.ts';
 /** A message in the form of the model library, which checks it in the session. */
 const message = z.looseObject({ role: z.enum(['system', 'user', 'assistant', 'tool']) });
 
-/** One model step. `hello`, `verify` and `catalog` have an empty body; `cancel` names the request. */
+/** Body of a model step. `hello`, `verify` and `catalog` have an empty body; `cancel` names the request. */
 export const runBody = z.strictObject({
   modelId: z.string().min(1).max(300),
   instructions: z.string(),
@@ -14,12 +14,12 @@ export const runBody = z.strictObject({
     z.strictObject({
       name: z.string().min(1).max(200),
       description: z.string(),
-      /** JSON Schema of the arguments. */
+      /** JSON Schema of the tool's arguments. */
       inputSchema: z.record(z.string(), z.unknown()),
     }),
   ),
   maxOutputTokens: z.int().min(1).nullable(),
-  /** JSON Schema of the text, for providers whose models can be held to one. */
+  /** JSON Schema for the text, for providers whose models can be held to one. */
   resultSchema: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
@@ -34,7 +34,7 @@ export const runResult = z.strictObject({
       callId: z.string(),
       name: z.string(),
       input: z.unknown(),
-      /** True when there is no such tool or its arguments are unusable; `messages` already hold the result. */
+      /** True when no such tool exists or its arguments are unusable. `messages` already hold the result. */
       invalid: z.boolean(),
     }),
   ),
@@ -59,7 +59,7 @@ export const helloResult = z.strictObject({
 export const verifyResult = z.strictObject({
   /** `unchecked`: the provider could not decide, so nothing may be stored. */
   credential: z.enum(['accepted', 'rejected', 'unchecked']),
-  /** The credential is good, and the account is empty or busy. */
+  /** True when the credential is good, but the account is empty or busy. */
   limited: z.boolean(),
   resetAt: z.number().nullable(),
 });
@@ -85,7 +85,7 @@ interface Results {
   verify: VerifyResult;
   catalog: CatalogResult;
   run: RunResult;
-  /** True when such a call was running. */
+  /** True when the call was running. */
   cancel: { readonly cancelled: boolean };
 }
 

@@ -18,10 +18,10 @@ export const claimsSchema = z.strictObject({
   issuer: id,
   /** Instance id of the runtime. */
   audience: id,
-  /** Run, step and provider attempt; the same for every delivery of a call. */
+  /** Made of run, step and provider attempt; the same for every delivery of a call. */
   requestId: id,
   issuedAt: unixSeconds,
-  /** Time until which the runtime may accept it. */
+  /** Time until which the runtime may accept the envelope. */
   expiresAt: unixSeconds,
   /** Epoch of the lease under which the sender works; 0 before there is one. */
   epoch: z.int().min(0),
@@ -33,14 +33,14 @@ export const claimsSchema = z.strictObject({
   credentialVersion: z.int().min(0).nullable(),
   runId: id.nullable(),
   step: z.int().min(0).nullable(),
-  /** Deadline of the work itself. */
+  /** Deadline of the work itself, in Unix milliseconds. */
   deadline: z.int().min(0).nullable(),
   bodyHash: sha256,
 });
 
 export type Claims = z.output<typeof claimsSchema>;
 
-/** Limit of a message before it is signed and encrypted. */
+/** Most bytes of a message before it is signed and encrypted. */
 export const MAX_PLAINTEXT_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -49,5 +49,5 @@ export const MAX_PLAINTEXT_BYTES = 4 * 1024 * 1024;
  */
 export const MAX_ENVELOPE_BYTES = Math.ceil((MAX_PLAINTEXT_BYTES * 16) / 9) + 8 * 1024;
 
-/** How long the runtime continues a call after its caller has left, because the caller may return. */
+/** Time for which the runtime continues a call after its caller has left, because the caller may return. */
 export const LONELY_MS = 45_000;

@@ -17,7 +17,7 @@ const frameSchema = z.strictObject({
   version: z.literal(1),
   issuer: z.string(),
   requestId: z.string(),
-  /** Sequence number, from 0 without a gap. */
+  /** Sequence number: from 0, without a gap. */
   number: z.int().min(0),
   content,
 });

@@ -8,7 +8,9 @@ export interface DirectionKeys {
 
 export interface EnvelopeKeys {
   readonly request: DirectionKeys;
-  /** Keys of the response to one request, by the SHA-256 of its envelope: no other response opens with them. */
+  /**
+   * Returns the keys of the response to one request, by the SHA-256 of its envelope. No other response opens with them.
+   */
   responseTo(requestDigest: Uint8Array): DirectionKeys;
   /** Key of the results that the runtime keeps. */
   readonly store: Uint8Array;

@@ -6,11 +6,11 @@ import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
 import { now } from '../clock.ts';
 
-/** Seconds for which an envelope may be accepted; the two clocks may differ by as much. */
+/** Seconds for which an envelope may be accepted, and by which the two clocks may differ. */
 const ACCEPT_SECONDS = 60;
 const SKEW_SECONDS = 60;
 
-/** Thrown for an envelope that cannot be opened, is too old or is meant for another instance. It never tells which. */
+/** Thrown for an envelope that cannot be opened, is too old or is for another instance. It never tells which. */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError';
 
@@ -83,7 +83,7 @@ export async function openRequest(
   try {
     if (envelope.length > MAX_ENVELOPE_BYTES) throw new EnvelopeError();
     const seconds = time / 1_000;
-    // Checked first because it is cheap. The decision rests on the sealed claims only.
+    // Check the header first, because that is cheap. Only the sealed claims decide.
     if (!isForNow(peek(envelope), instanceId, seconds)) throw new EnvelopeError();
     const { payload, header } = await open(envelope, keys.request);
     if (payload.byteLength > MAX_PLAINTEXT_BYTES) throw new EnvelopeError();
@@ -97,12 +97,12 @@ export async function openRequest(
     if (sha256(body).toString('hex') !== claims.bodyHash) throw new EnvelopeError();
     return { claims, body: parseExact(body), credential, digest: sha256(envelope) };
   } catch {
-    // One error, made here: neither a message nor a cause may distinguish refusals.
+    // Make the error here: neither a message nor a cause may distinguish refusals.
     throw new EnvelopeError();
   }
 }
 
-/** Returns the cheap claims, under their JWT names if there are any (RFC 7519). */
+/** Returns copies of the claims for a cheap refusal, under their JWT names if they have any (RFC 7519). */
 function headerCopies(claims: Claims): HeaderCopies {
   return {
     typ: 'ras-envelope',

@@ -8,7 +8,7 @@ import {
 } from 'jose';
 import type { DirectionKeys, EnvelopeKeys } from './keys.ts';
 
-/** Header fields beyond the algorithms: copies of sealed values. The opener compares them. */
+/** Header fields beyond the algorithms: copies of sealed values. The opener compares copies and values. */
 export type HeaderCopies = Readonly<Record<string, string | number>>;
 
 /** Signs with HS256, then encrypts with A256GCM under the key itself (`dir`): a compact JWE of five parts. */
@@ -41,7 +41,9 @@ export function peek(sealed: string): Readonly<Record<string, unknown>> {
   return decodeProtectedHeader(sealed);
 }
 
-/** A decoder ignores left-over bits of a last character, so another text would otherwise open as the same message. */
+/**
+ * Refuses left-over bits in a last character. A decoder ignores them, so another text would open as the same message.
+ */
 function isCanonical(text: string, parts: number): boolean {
   const found = text.split('.');
   return found.length === parts && found.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);

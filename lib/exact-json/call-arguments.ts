@@ -16,8 +16,8 @@ interface ExactCall {
 
 /**
  * Wraps a model so that the arguments of its calls can be read again from their text: the library rounds numbers and
- * drops the first of two values with one name. Unusable arguments are given as text, as the library does for arguments
- * that are not JSON.
+ * drops the first of two values with one name. Unusable arguments are returned as text, as the library does for
+ * arguments that are not JSON.
  */
 export function withExactArguments(model: Exclude<LanguageModel, string>): {
   readonly model: LanguageModel;
@@ -79,7 +79,7 @@ interface Part {
   readonly input?: string;
 }
 
-/** Explains why the arguments of a call cannot be used although they are JSON; undefined if they are not. */
+/** Explains why arguments that are JSON cannot be used; undefined if they can be used or are not JSON. */
 export function argumentsFault(text: string): string | undefined {
   const value = parsed(text);
   return value === undefined ? undefined : jsonFault(text, value);

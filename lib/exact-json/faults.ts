@@ -23,7 +23,7 @@ export function shown(path: JsonPath): string {
  * @param value the parsed text
  */
 export function doubledName(text: string, value: unknown): JsonPath | undefined {
-  // A text within the text may look like a name, so the real number of members may be lower.
+  // A text within the JSON may look like a name, so there may be fewer members than matches.
   const names = text.match(/"\s*:/g)?.length ?? 0;
   return names === countMembers(value) ? undefined : findDoubled(text);
 }

@@ -1,6 +1,6 @@
 declare global {
   interface JSON {
-    /** Makes a value that is written as the given text of a primitive (ECMAScript 2026). */
+    /** Makes a value that JSON writes as the given text of a primitive (ECMAScript 2026). */
     rawJSON(text: string): object;
     /** Gives the reviver the source text of a number (ECMAScript 2026). */
     parse(text: string, reviver: Reviver): unknown;
@@ -32,7 +32,7 @@ export class ExactNumber {
 }
 
 /**
- * Parses JSON without rounding: a number that no double represents becomes an `ExactNumber`, or the result of `make`
+ * Parses JSON without rounding. A number that no double represents becomes an `ExactNumber`, or the result of `make`
  * for its source.
  * @throws {SyntaxError}
  */
@@ -81,13 +81,13 @@ function decimalOf(source: string): Decimal {
   const all = whole + fraction;
   let [start, end] = [0, all.length];
   while (all[start] === '0') start += 1;
-  // A loop, because a pattern for zeros at the end takes quadratic time.
+  // Use a loop: a pattern for zeros at the end takes quadratic time.
   while (end > start && all[end - 1] === '0') end -= 1;
   if (start === end) return { sign: '', digits: '0', exponent: 0 };
   return { sign, digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
 }
 
-/** Digits of a number without an exponent, the form in which Postgres stores it. */
+/** Most digits of a number without an exponent, the form in which Postgres stores numbers. */
 const MAX_DIGITS = 1_000;
 
 /** Tells whether a number would have more digits than are stored, when it is written without an exponent. */
@@ -96,7 +96,6 @@ export function isTooLong(number: ExactNumber): boolean {
   return Math.max(digits.length, digits.length + exponent, -exponent) > MAX_DIGITS;
 }
 
-/** Tells whether a number has a fraction. */
 export function isFraction(number: ExactNumber): boolean {
   return decimalOf(number.source).exponent < 0;
 }
@@ -128,8 +127,7 @@ export function findExact(
 }
 
 /**
- * A value within another. Its path is made on demand, because all paths of a deep value together would take quadratic
- * space.
+ * A value within another. The path is made on demand, because all paths of a deep value together take quadratic space.
  */
 interface Place {
   readonly value: unknown;

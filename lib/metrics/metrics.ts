@@ -11,38 +11,38 @@ export interface Metrics {
   httpRequest(request: { method: string; route: string; status: number; seconds: number }): void;
   /** `failureClass` says whose fault a failed run is. */
   runEnded(run: { state: string; reason: string | null; failureClass: string | null }): void;
-  /** One batch of a tick. `lagSeconds` is the delay of its oldest occurrence. */
+  /** Counts one batch of a tick. `lagSeconds` is the delay of its oldest occurrence. */
   claimed(batch: {
     lagSeconds: number;
     runs: number;
-    /** Skipped occurrences, by reason. */
+    /** Numbers of skipped occurrences, by reason. */
     skipped: ReadonlyMap<string, number>;
   }): void;
-  /** One part of a tick. */
+  /** Records one part of a tick. */
   ticked(tick: { part: TickPart; seconds: number; failed: boolean }): void;
   webhookAttempt(attempt: { outcome: string; seconds: number }): void;
-  /** An attempt at a mail or a ping: `sent`, `retry`, `cancelled` or, when it was given up, `failed`. */
+  /** Counts an attempt at a mail or a ping: `sent`, `retry`, `cancelled` or, when it was given up, `failed`. */
   messageAttempt(attempt: { channel: 'mail' | 'ping' | 'account' | 'chat'; outcome: string }): void;
   toolCall(call: { outcome: string; seconds: number }): void;
   /** `outcome` is `ok`, `cancelled` or the reason of a failure. */
   modelCall(call: { model: string; outcome: string; seconds: number }): void;
   modelTokens(model: string, tokens: Readonly<Record<TokenKind, number>>): void;
-  /** Null when the model directory has no price. */
+  /** `costUsd` is null when the model directory has no price. */
   modelCost(model: string, costUsd: string | null): void;
-  /** An event of the payment processor: `accepted`, or why it was ignored. */
+  /** Counts an event of the payment processor. `outcome` is `accepted`, or the reason why the event was ignored. */
   paymentEvent(event: { kind: string; outcome: string }): void;
-  /** A condition of payment that needs an operator. */
+  /** Counts a condition of payment that needs an operator. */
   paymentAlert(alert: string): void;
 }
 
 /** `cached` is a part of `input`, `reasoning` a part of `output`. */
 type TokenKind = 'input' | 'cached' | 'output' | 'reasoning';
 
-/** Creates the instruments of one process on a registry of their own. */
+/** Creates the instruments of one process on a new registry. */
 export function createMetrics(): { metrics: Metrics; registry: Registry } {
   const registry = new Registry();
   const on = createInstruments(registry);
-  // Set from the start, so that an alert sees a part that has never completed.
+  // Set every part from the start, so that an alert sees a part that has never completed.
   for (const part of TICK_PARTS) on.lastTick.set({ part }, 0);
   const metrics: Metrics = {
     httpRequest({ method, route, status, seconds }) {

@@ -6,9 +6,9 @@ export interface BodyLimit {
   signal: AbortSignal;
   /** Limit after decompression. */
   maxBytes: number;
-  /** Behaviour beyond the limit: `error` fails, `truncate` ends the body and closes the connection. */
+  /** Behaviour at the limit: `error` fails; `truncate` ends the body and closes the connection. */
   onOverflow: 'error' | 'truncate';
-  /** Called once, however the body ends. */
+  /** Called once, also when the body fails or is cancelled. */
   onEnd: (end: BodyEnd) => void;
 }
 
@@ -18,10 +18,9 @@ export type BodyEnd =
 
 /**
  * Returns the response's body as a stream that ends at the limit and fails with `OutboundError`.
- *
- * undici closes the connection of a response that becomes garbage while its body is not locked. So
- * the stream keeps the response alive, else a body read late would be empty, and locks the body at
- * the first read only, else a response that is never read would hold its connection.
+ * undici closes the connection of a response that becomes garbage while its body is not locked. So the stream keeps the
+ * response alive: a body read late would otherwise be empty. It locks the body at the first read only: a response that
+ * is never read would otherwise hold its connection.
  */
 export function limitedBody(response: Response, limit: BodyLimit): ReadableStream<Uint8Array> | null {
   const { body } = response;

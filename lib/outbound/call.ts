@@ -31,14 +31,11 @@ export interface Answer {
   headers: Headers;
   /** Null if HTTP allows no body. Any other body must be read or cancelled. */
   body: ReadableStream<Uint8Array> | null;
-  /** Known once the body has ended. */
+  /** Tells whether the body was cut off, once it has ended. */
   isTruncated: () => boolean;
 }
 
-/**
- * Makes one call within its limits. Rejects with `OutboundError`, or with the reason of the caller's
- * signal.
- */
+/** Makes one call within its limits. Rejects with `OutboundError`, or with the reason of the caller's signal. */
 export async function call(request: OutboundRequest, limits: CallLimits, context: CallContext): Promise<Answer> {
   const { signal, release } = startTimeLimit(request.url.host, limits.timeoutMs, limits.signal);
   if (!request.headers.has('user-agent')) request.headers.set('user-agent', context.userAgent);

@@ -6,29 +6,25 @@ import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts';
 import { sendRequest, type OutboundRequestOptions, type OutboundResponse } from './request.ts';
 import { checkedUrl } from './urls.ts';
 
-/** Names this service to servers. */
 export const USER_AGENT = 'routine-automation-service';
 
 export interface OutboundClientOptions {
   /** Allows http and private addresses, for local use. */
   allowPrivateNetwork: boolean;
-  /**
-   * Name resolution; by default DNS servers directly, or the operating system's with
-   * `allowPrivateNetwork`.
-   */
+  /** Resolves names. By default DNS servers are asked directly, and with `allowPrivateNetwork` the operating system. */
   lookup?: Lookup;
-  /** PEM certificates trusted instead of the usual authorities. */
+  /** PEM certificates that are trusted instead of the usual authorities. */
   ca?: string;
-  /** Sent with requests without a `User-Agent`. */
+  /** `User-Agent` of requests without one. */
   userAgent?: string;
-  /** Resolution, TCP and TLS together. Default 10 seconds. */
+  /** Limits name resolution, TCP and TLS together. Default 10 seconds. */
   connectTimeoutMs?: number;
   /**
    * Limits the wait for the headers of a response unless a shorter limit is given. Default 5 minutes, because tools may
    * work that long.
    */
   headersTimeoutMs?: number;
-  /** A body that is silent for this long is given up. Default 5 minutes, because event streams may be quiet. */
+  /** Longest silence of a body, after which it is given up. Default 5 minutes, because event streams may be quiet. */
   idleTimeoutMs?: number;
 }
 
@@ -45,7 +41,8 @@ export interface OutboundClient {
 
 /**
  * Creates the client for every call to an address from a user or another server: https to public addresses only, with
- * limits on time and size. A request with a body is sent only once, or again for a followed redirect within the origin.
+ * limits on time and size. A request with a body is sent once, and sent again only to follow a redirect within the
+ * origin.
  */
 export function createOutboundClient(options: OutboundClientOptions): OutboundClient {
   const { allowPrivateNetwork } = options;
@@ -84,8 +81,8 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
 }
 
 /**
- * Closes a connection that sends content with status 205, which HTTP forbids (RFC 9110, 15.3.6): `fetch` ends with the
- * headers, drops its abort signal and would read and discard content without end.
+ * Closes a connection that sends content with status 205, which HTTP forbids (RFC 9110, 15.3.6). `fetch` would end with
+ * the headers, drop its abort signal, and read and discard content without end.
  */
 function refuseResetContent(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
   return (options, handler) => {

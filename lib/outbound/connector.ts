@@ -10,15 +10,14 @@ interface ConnectorOptions {
   allowPrivateNetwork: boolean;
   lookup: Lookup;
   connectTimeoutMs: number;
-  /** PEM certificates trusted instead of the usual authorities. */
+  /** PEM certificates that are trusted instead of the usual authorities. */
   ca?: string;
 }
 
 /**
  * Opens connections to permitted addresses only. A name is resolved once, here, and the socket gets exactly the
- * addresses that were checked, so a DNS response that changes afterwards changes nothing. Host header and TLS server
- * name keep the name.
- *
+ * addresses that were checked, so a DNS response that changes afterwards has no effect. Host header and TLS server name
+ * keep the name.
  * A pooled connection needs no second check: pools are kept per origin, the address of an open socket cannot change,
  * and a new socket comes through here again.
  */
@@ -26,8 +25,7 @@ export function createGuardedConnector(options: ConnectorOptions): buildConnecto
   const connect = buildConnector({
     allowH2: false,
     autoSelectFamily: true,
-    // Time before the next address is tried. Node's default of 250 milliseconds gives up on every address of a far
-    // host.
+    // Time before the next address is tried. Node's default of 250 ms gives up on every address of a far host.
     autoSelectFamilyAttemptTimeout: 2_000,
     rejectUnauthorized: true,
     timeout: options.connectTimeoutMs,
@@ -69,8 +67,8 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One forbidden address refuses the host. No honest host mixes forbidden addresses with others: it is a sign of a
-  // rebinding attempt, and connecting to the other addresses would hide it.
+  // One forbidden address refuses the host. No honest host mixes forbidden addresses with others, which are a sign of a
+  // rebinding attempt. Connecting to the other addresses would hide it.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);
   }
@@ -98,9 +96,7 @@ function dnsFailure(host: string, error: unknown): OutboundError {
   return new OutboundError('dns_failure', `the host has no address${reason}`, { host });
 }
 
-/**
- * Resolves a host name to all its addresses; rejects, or resolves to none, when it has no address.
- */
+/** Resolves a host name to all its addresses. A name without an address rejects, or resolves to an empty list. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 /**

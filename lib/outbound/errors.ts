@@ -8,7 +8,7 @@ export class OutboundError extends Error {
   /** Host as in the URL, mostly with its port; absent when the URL could not be parsed. */
   readonly host: string | undefined;
   /**
-   * False only when it is certain that no byte of the request was sent: even a request that is not idempotent may then
+   * False only when it is certain that no byte of the request was sent. Even a request that is not idempotent may then
    * be repeated.
    */
   readonly mayHaveArrived: boolean;
@@ -47,10 +47,7 @@ const NEVER_SENT: ReadonlySet<OutboundErrorCode> = new Set([
   'tls_error',
 ]);
 
-/**
- * Turns an error of the connection phase (TCP or TLS handshake) into an `OutboundError`. Nothing of the request was
- * sent yet.
- */
+/** Turns an error of the TCP or TLS handshake into an `OutboundError`. Nothing of the request was sent yet. */
 export function connectFault(error: unknown, host: string, isTls: boolean): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = codeOf(error);
@@ -93,13 +90,13 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 
 const CLOSED_CODES: ReadonlySet<string> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
-/** A failed `connect` call, or several for a host with several addresses; a failed handshake is none. */
+/** Tells whether `connect` has failed, for one address or for each of several. A failed handshake is another fault. */
 function isSocketFault(error: unknown): boolean {
   if (error instanceof AggregateError) return true;
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }
 
-/** `fetch` hides the reason two levels down. */
+/** Lists an error and its causes: `fetch` hides the reason two levels down. */
 function causes(error: unknown): unknown[] {
   const found: unknown[] = [];
   for (let each = error; each instanceof Error && found.length < 5; each = each.cause) {

@@ -30,7 +30,9 @@ export async function exchange(
   }
 }
 
-/** A caller's `Host` would change the TLS server name, and the other headers would break the framing. */
+/**
+ * Removes headers that belong to the connection: `Host` would change the TLS server name, the others break the framing.
+ */
 function sendableHeaders({ headers, body }: OutboundRequest): Headers {
   const sendable = new Headers(headers);
   for (const name of CONNECTION_HEADERS) sendable.delete(name);
@@ -51,12 +53,12 @@ const CONNECTION_HEADERS = [
   'upgrade',
 ];
 
-/** `fetch` would write the body after the headers; all bytes are known here, so both are sent in one packet. */
+/** Sends headers and body in one packet, because all bytes are known. `fetch` would write the body later. */
 function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => dispatch({ ...options, body }, handler));
 }
 
-/** After a 421, `fetch` would send a body again that can be read twice. */
+/** Makes a body that can be read only once. After a 421, `fetch` would send any other body again. */
 function streamOnce(body: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {
@@ -67,9 +69,8 @@ function streamOnce(body: Uint8Array): ReadableStream<Uint8Array> {
 }
 
 /**
- * Reads what fetch accepts as a request into plain parts. Going through Node's own `Request` gives
- * every kind of body its bytes and content type; undici's `fetch` would not recognise Node's
- * `Request`, `Blob` or `FormData`.
+ * Reads the arguments of a `fetch` into plain parts. Node's own `Request` gives every kind of body its bytes and
+ * content type; undici's `fetch` would not recognise Node's `Request`, `Blob` or `FormData`.
  */
 export async function readOutgoing(
   url: URL,
@@ -83,14 +84,14 @@ export async function readOutgoing(
       const { redirect = 'follow' } = init;
       return { url, method: 'POST', headers, body: Buffer.from(init.body), redirect };
     }
-    // Without the signal, to which `Request` would listen for as long as it lives.
+    // Leave out the signal: `Request` would listen to it for as long as it lives.
     const request = new Request(input ?? url, { ...init, signal: null });
     const { method, redirect } = request;
     const headers = new Headers(request.headers);
     const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
     return { url, method, headers, body, redirect };
   } catch {
-    // The reason is left out, because it would quote the faulty header or body, which may be a credential.
+    // Leave out the reason: it would quote the faulty header or body, which may be a credential.
     throw new OutboundError('protocol_error', 'the request has an invalid method, header or body', {
       host: url.host,
       mayHaveArrived: false,
@@ -98,7 +99,7 @@ export async function readOutgoing(
   }
 }
 
-/** JSON-RPC posts a text, which needs no stream to be read. */
+/** Recognizes the post of a text, as of JSON-RPC, which can be read without a stream. */
 function isPlainPost(init: RequestInit | undefined): init is RequestInit & { body: string } {
   return typeof init?.body === 'string' && init.method?.toUpperCase() === 'POST';
 }

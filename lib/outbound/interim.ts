@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 /** Matches a whole `100 Continue` at the beginning of a response, and the beginning of one. */
 const INTERIM = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const BEGUN = 'HTTP/1.1 100';
-/** A server that writes longer headers than this in an interim response is given up. */
+/** Most bytes of the headers of an interim response. A server that sends more is given up. */
 const LONGEST = 4_096;
 
 /**

@@ -11,7 +11,7 @@ const EXCERPT_BYTES = 1_024;
 /** The longest wait that a receiver may ask for. */
 export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** Outcome of a post: a response, or the reason for none in the service's words. */
+/** Outcome of a post: a response, or the reason for a missing one in the service's words. */
 export interface Exchange {
   readonly status: number | null;
   readonly error: string | null;
@@ -60,7 +60,7 @@ export async function postJson(
       now: new Date(now()),
       maxMs: MAX_RETRY_AFTER_MS,
     });
-    // Postgres text cannot hold NUL.
+    // Postgres text cannot contain NUL.
     const responseExcerpt = utf8Start(body, EXCERPT_BYTES).replaceAll('\u0000', '');
     return { status, error: null, responseExcerpt, durationMs: elapsedMs(), retryAfterMs, interrupted: false, body };
   } catch (error) {

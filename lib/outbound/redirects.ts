@@ -9,9 +9,9 @@ export interface Followed {
 }
 
 export interface RedirectOptions {
-  /** How many redirects are followed; one more throws. `return` returns a redirect like any other response. */
+  /** Number of redirects that are followed; one more throws. `return` returns a redirect like any other response. */
   redirects: RedirectLimit;
-  /** Throws unless the URL is allowed. */
+  /** Returns the URL; throws unless it is allowed. */
   check: (url: string) => URL;
   send: (request: OutboundRequest) => Promise<Response>;
 }
@@ -78,7 +78,7 @@ function keepsMethod(method: string, status: number): boolean {
 
 const BODY_HEADERS = ['content-encoding', 'content-language', 'content-location', 'content-type'];
 
-/** An allow-list: any header that a user configures may be a credential, under any name; so may a session id. */
+/** Keeps only headers of an allow-list. Any other header may be a credential or a session id, under any name. */
 function harmlessHeaders(headers: Headers): Headers {
   return new Headers([...headers].filter(([name]) => HARMLESS_HEADERS.has(name)));
 }
@@ -92,7 +92,7 @@ const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** The first server has already received the request. */
+/** Words an error after a redirect. The first server has already received the request. */
 function afterRedirect(error: unknown, from: URL): unknown {
   if (!(error instanceof OutboundError) || error.code === 'redirect_refused') return error;
   const isBlocked = error.code === 'blocked_url' || error.code === 'blocked_address';

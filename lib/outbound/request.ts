@@ -13,13 +13,12 @@ export interface OutboundRequestOptions {
   /** Limit after decompression. Default 1 MiB. */
   maxResponseBytes?: number;
   /**
-   * `error` (default) fails with `response_too_large`; `truncate` stops reading there and closes
-   * the connection.
+   * `error` (default) fails with `response_too_large`; `truncate` stops reading at the limit and closes the connection.
    */
   onOverflow?: 'error' | 'truncate';
   /**
-   * Time for the body after the status, after which it is cut; a broken body is accepted too. Without it both fail the
-   * exchange.
+   * Time for the body after the status. A body that takes longer is cut, and a body that breaks is accepted. Without
+   * this time, both fail the exchange.
    */
   cutBodyAfterMs?: number;
   /**

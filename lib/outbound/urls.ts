@@ -11,7 +11,8 @@ export function checkedUrl(input: string | URL, allowPrivateNetwork: boolean): U
   if (text.length > MAX_URL_LENGTH) {
     throw new OutboundError('blocked_url', `a URL may have at most ${MAX_URL_LENGTH} characters`);
   }
-  // The parser silently drops or changes these characters, so a person would read another address than the called one.
+  // The parser silently drops or changes these characters, so the called address would not be the one that a person
+  // reads.
   if (/[\s\\\p{Cc}]/u.test(text)) {
     throw new OutboundError('blocked_url', 'a URL may not contain spaces, backslashes or controls');
   }
@@ -47,7 +48,10 @@ function hostFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
   return LOCAL_SUFFIXES.has(labels.at(-1) ?? '') ? 'the host is not a public name' : undefined;
 }
 
-/** `URL` has already turned every other spelling of an IPv4 address into four decimal numbers. */
+/**
+ * Returns the address of a host that is an IP literal. `URL` has already turned every spelling of an IPv4 address into
+ * four decimal numbers.
+ */
 function ipLiteral(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? undefined : bare;
@@ -74,8 +78,7 @@ const LOCAL_SUFFIXES: ReadonlySet<string> = new Set([
 
 /**
  * Ports of other protocols, so that no user makes the service speak to a mail or database server. The list is that of
- * https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when connecting; this check applies it when
- * saving.
+ * https://fetch.spec.whatwg.org/#port-blocking. `fetch` applies it when connecting; this check applies it when saving.
  */
 // prettier-ignore
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([

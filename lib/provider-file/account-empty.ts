@@ -14,12 +14,12 @@ export interface SaidRefusal {
  */
 export function isAccountEmpty({ status, said, hasWait }: SaidRefusal): boolean {
   if (status === 402 || MONEY.some((pattern) => pattern.test(said))) return true;
-  // The same words occur in limits on requests a minute, which end by themselves.
+  // The same words occur in refusals for requests a minute, which end by themselves.
   return QUOTA.test(said) && !(hasWait || PASSES.test(said));
 }
 
 const MONEY: readonly RegExp[] = [
-  // These mean that no money is left: "Insufficient Balance", and insufficient_user_quota of One API.
+  // "Insufficient Balance", and insufficient_user_quota of One API.
   /insufficient[_ -]?(account[_ -]?)?(funds?|balance|credits?)\b|insufficient_user_quota/i,
   // "Your credit balance is too low", "Your prepayment credits are depleted".
   /\b(credits?|funds|balance|wallet)\b[^.]{0,60}\b(too low|not enough|insufficient|exhausted|depleted|used up|r[au]n out|negative|overdrawn)/i,

@@ -8,7 +8,7 @@ const parameters = z
   });
 
 const oauthFields = {
-  /** Completes the settings by discovery, and is compared with `iss` of responses and ID tokens. */
+  /** Issuer for the discovery of settings that are left out, and to compare with `iss` of responses and ID tokens. */
   issuer: providerUrl.optional(),
   tokenEndpoint: providerUrl.optional(),
   revocationEndpoint: providerUrl.optional(),
@@ -16,19 +16,19 @@ const oauthFields = {
   tokenBody: z.enum(['form', 'json']).default('form'),
   scopes: z.array(z.string().min(1)).default([]),
   scopeSeparator: z.string().min(1).default(' '),
-  /** Compared with the granted scopes; a sign-in without one of them is refused. */
+  /** Scopes that must be granted: a sign-in without one of them is refused. */
   requiredScopes: z.array(z.string().min(1)).default([]),
-  /** RFC 8707. */
+  /** Resource indicator (RFC 8707). */
   resource: z.url({ protocol: /^https?$/ }).optional(),
   extraTokenParameters: parameters.default({}),
   /** Errors of the token endpoint that mean "sign in again". */
   refusals: z.array(z.string().min(1)).default(['invalid_grant']),
-  /** Claims of a verified ID token: the identity of the account, and the label for people. */
+  /** Claims of a verified ID token: one for the identity of the account, one for its label. */
   accountIdClaim: z.string().min(1).default('sub'),
   accountLabelClaim: z.string().min(1).optional(),
 };
 
-/** RFC 8628. */
+/** Device authorization grant (RFC 8628). */
 export const deviceCodeAuth = z
   .strictObject({
     kind: z.literal('device_code'),
@@ -49,12 +49,10 @@ export const oauthAuth = z
     authorizationParameters: parameters.default({}),
     /** `paste`: the person copies the final address, for a provider that allows no other redirect. */
     redirect: z.enum(['callback', 'paste']).default('callback'),
-    /**
-     * The address registered there. No server needs to answer it, because the person copies it when the sign-in ends.
-     */
+    /** Address registered at the provider. No server needs to answer it, because the person copies it at the end. */
     redirectUri: z.url({ protocol: /^https?$/ }).optional(),
     pkce: z.literal('S256').default('S256'),
-    /** The callback names the client id to use from then on. */
+    /** True if the callback names the client id to use from then on. */
     issuedClientId: z.boolean().default(false),
     instanceIdParameter: z.string().min(1).optional(),
   })

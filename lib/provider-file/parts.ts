@@ -8,7 +8,7 @@ export const providerUrl = z
   .refine((value) => isSecure(new URL(value)), 'expected an https URL')
   .refine((value) => isPlain(new URL(value)), 'expected no credentials, query or fragment');
 
-/** Appended to the base; it begins with a slash and cannot lead out of the base. */
+/** Path that is appended to the base address. It begins with a slash and cannot lead out of the base. */
 export const requestPath = z.string().regex(/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/, 'expected a path such as /models');
 
 /** Path into a response: field names with dots between them, `*` for each item of a list; empty for the whole. */

@@ -83,7 +83,7 @@ function readYaml(variable: string, bytes: Uint8Array): unknown {
   try {
     return parseYaml(new TextDecoder('utf8', { fatal: true }).decode(bytes));
   } catch (error) {
-    // A YAML error quotes its line, and a file has no secrets.
+    // The reason may be shown: a YAML error quotes its line, but the file has no secrets.
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
     throw new ProviderFileError(variable, [`file: not readable as YAML (${reason})`]);
   }

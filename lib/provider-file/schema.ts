@@ -12,10 +12,7 @@ const terms = z.strictObject({
 const TRUE_OR_IDS = 'expected true, false or a list of model ids';
 
 const options = z.strictObject({
-  /**
-   * The request always asks for a stream; `plain` leaves out the request for usage at its end, if a provider refuses
-   * it.
-   */
+  /** Every request asks for a stream. `plain` does not ask for the usage at its end, which some providers refuse. */
   stream: z.enum(['with_usage', 'plain']).default('with_usage'),
   /** Fields that the provider does not accept in the request body. */
   omit: z.array(z.string().min(1)).default([]),
@@ -24,10 +21,7 @@ const options = z.strictObject({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,20}$/, 'expected up to 21 letters, digits, - and _')
     .optional(),
-  /**
-   * Models that accept a JSON Schema in the request, in OpenAI's form and not strictly: all of the list, or the ones
-   * with these ids.
-   */
+  /** Models that accept a JSON Schema in OpenAI's form and not strictly: all models, or those with these ids. */
   structuredOutputs: z
     .union([z.boolean(), z.array(z.string().min(1)).min(1, TRUE_OR_IDS)], { error: TRUE_OR_IDS })
     .default(false),
@@ -40,7 +34,7 @@ const api = z.strictObject({
   baseUrl,
   protocol: z.enum(PROTOCOLS),
   headers: safeHeaders.default({}),
-  /** A header that carries the claim of the ID token which names the account. */
+  /** Header that carries an ID token's claim, which names the account. */
   accountHeader: z.strictObject({ name: header, claim: z.string().min(1) }).optional(),
   /**
    * Requests that a session may make, among them the POST of a model step; by default the one request of the protocol.
@@ -61,8 +55,7 @@ const verify = z.strictObject({
 });
 
 /**
- * Request that lists the provider's models. All fields but `path` are places in its response, or in an item of its
- * list.
+ * Request that lists the provider's models. Other fields than `path` are places in its response, or in a listed item.
  */
 const models = z.strictObject({
   path: requestPath,
@@ -87,12 +80,9 @@ const models = z.strictObject({
     .optional(),
 });
 
-/** Signs of a used-up allowance, which returns only after hours or days. */
+/** Signs of a used-up allowance, which comes back only after hours or days. */
 const limits = z.strictObject({
-  /**
-   * Values of any field in the error's body that mean a used-up allowance. Status 402 means it too when a reset is
-   * stated.
-   */
+  /** Values in the error's body that mean a used-up allowance. Status 402 means it too when a reset is stated. */
   errors: z.array(z.string().min(1)).default([]),
   /** Place in the error's body of the time of the reset: Unix seconds or RFC 3339. */
   resetAt: dottedPath.min(1).optional(),
@@ -102,7 +92,7 @@ const limits = z.strictObject({
 
 export const providerFile = z.strictObject({
   name: z.string().min(1).max(80),
-  /** The source of the other fields. */
+  /** Page that documents the other fields. */
   documentation: providerUrl,
   terms,
   billing: z.enum(['subscription', 'usage']),
@@ -111,7 +101,7 @@ export const providerFile = z.strictObject({
   verify,
   models,
   limits: limits.prefault({}),
-  /** Calls at a time on one account. */
+  /** Most calls at a time on one account. */
   concurrency: z.int().min(1).max(100).default(1),
 });
 

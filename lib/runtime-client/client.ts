@@ -27,7 +27,7 @@ export interface RuntimeClientSettings {
   readonly issuer: string;
   /** Refuses a runtime that isolates no sessions, as production does. */
   readonly requireIsolation: boolean;
-  /** Default 20 seconds. */
+  /** Longest silence of the runtime. Default 20 seconds. */
   readonly silenceMs?: number;
 }
 
@@ -40,7 +40,7 @@ export interface RuntimeLease {
 /** One call on a connection. The credential belongs to this call and is not stored. */
 export interface RuntimeCall {
   readonly lease: RuntimeLease;
-  /** The same for every delivery of one call. Another id may be used only once an outcome was recorded. */
+  /** The same for every delivery of one call. Another id may be used only once an outcome is recorded. */
   readonly requestId: string;
   readonly provider: ProviderSlot;
   readonly fileHash: string;
@@ -67,13 +67,13 @@ export interface RuntimeClient {
   run(call: RunCall): Promise<ResultOf<'run'>>;
   /**
    * Ends a running call.
-   * @returns false without one
+   * @returns false if the call was not running
    */
   cancel(lease: RuntimeLease, requestId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** How often a call with a broken stream is delivered, and the pause before the next delivery. */
+/** Most deliveries of a call whose stream breaks, and the pause before the next one. */
 const DELIVERIES = 3;
 const PAUSE_MS = 500;
 
@@ -81,9 +81,9 @@ const PAUSE_MS = 500;
 const DELIVER_AGAIN: ReadonlySet<string> = new Set(['no_connection', 'silent', 'broken']);
 
 /**
- * Calls the provider runtime in sealed envelopes. A call with a broken stream is delivered again under the same id,
- * which joins the call or returns its result, so the provider is asked only once. Every method throws `CallFailure` for
- * a sealed failure, and `RuntimeUnreachable` without a sealed response.
+ * Calls the provider runtime in sealed envelopes. A call with a broken stream is delivered again under the same id. The
+ * runtime then joins it to the running call or returns its result, so the provider is asked only once. Every method
+ * throws `CallFailure` for a sealed failure, and `RuntimeUnreachable` without a sealed response.
  */
 export function createRuntimeClient(settings: RuntimeClientSettings): RuntimeClient {
   const agent = openConnections(settings.ca);

@@ -12,18 +12,18 @@ import {
 import { now } from '#lib/clock.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 
-/** A working runtime sends a frame every five seconds. */
+/** Longest silence. A working runtime sends a frame every five seconds. */
 export const SILENCE_MS = 20_000;
 const CONNECT_MS = 5_000;
 /** Longest wait that a busy runtime can ask for. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Opens the connections to one runtime: TLS 1.3, HTTP/1.1, its own authority and no other. */
+/** Opens the connections to one runtime: TLS 1.3, HTTP/1.1, and trust in its own authority only. */
 export function openConnections(ca: string): Agent {
   return new Agent({
     allowH2: false,
     connections: 16,
-    // Frames have a clock of their own.
+    // `silenceMs` limits the time between frames.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: {
@@ -45,8 +45,9 @@ export interface Exchange {
 
 /**
  * Sends one envelope and reads its frames.
- * @returns the value of the last frame, when it is a result
- * @throws {CallFailure} when it is a failure; {RuntimeUnreachable} without a last frame; or the signal's reason
+ * @returns the value of the last frame, if the frame is a result
+ * @throws {CallFailure} if the last frame is a failure; {RuntimeUnreachable} without a last frame; or the signal's
+ * reason
  */
 export async function exchange(
   sealed: RequestToSeal,
@@ -70,8 +71,7 @@ export async function exchange(
     const issuer = purpose === 'hello' ? null : audience;
     const open = createFrameOpener({ keys, digest, issuer, requestId });
     let last: FrameContent | undefined;
-    // Read to its end: a connection with an unread response would be closed, and the next call would need a new
-    // handshake.
+    // Read to the end: closing a connection with an unread response would cost the next call a new handshake.
     for await (const line of linesOf(response.body as AsyncIterable<Buffer>, MAX_ENVELOPE_BYTES)) {
       last = (await open(line)).content;
       silence.restart();
@@ -153,8 +153,8 @@ export async function* linesOf(body: AsyncIterable<Buffer>, maxLineBytes: number
 }
 
 /**
- * Why there is no sealed response. The call may be running or even over; only repeating the same request id shows
- * which.
+ * Reasons for a missing sealed response. The call may be running or even over: only a repeat with the same request id
+ * shows which.
  */
 export type UnreachableReason =
   /** No connection, or none to the runtime of the pinned authority. */
@@ -176,10 +176,7 @@ export class RuntimeUnreachable extends Error {
   override readonly name = 'RuntimeUnreachable';
   readonly reason: UnreachableReason;
   readonly retryAfterMs: number | undefined;
-  /**
-   * Seconds by which the runtime's clock is ahead of Postgres, after a refused call: with a minute it refuses all
-   * calls.
-   */
+  /** Seconds by which the runtime's clock is ahead of Postgres. From a minute on, it refuses all calls. */
   readonly clockAheadSeconds: number | undefined;
 
   constructor(

@@ -1,4 +1,4 @@
-/** Refuses a schedule. `message` is one sentence for a person. */
+/** Thrown for a schedule that is refused. `message` is one sentence for a person. */
 export class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 }
@@ -9,8 +9,8 @@ export type FieldTexts = readonly [string, string, string, string, string];
 export const FIELD_NAMES = ['minute', 'hour', 'day-of-month', 'month', 'day-of-week'] as const;
 
 /**
- * Splits a cron expression or macro into its five field texts. cron-parser reads the fields; this function refuses only
- * forms that it would misread.
+ * Splits a cron expression or macro into its five field texts. cron-parser reads the fields; only forms that it would
+ * misread are refused here.
  */
 export function splitExpression(expression: string): FieldTexts {
   if (expression.length > MAX_LENGTH) {

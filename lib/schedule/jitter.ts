@@ -3,8 +3,8 @@ import { type ParsedSchedule, nextScheduledDay } from './parsed-schedule.ts';
 import { MINUTES_PER_DAY, MINUTES_PER_HOUR } from './wall-clock.ts';
 
 /**
- * Returns the delay of the routine of this id in milliseconds: whole seconds from 0 to `jitterSeconds`, always the same
- * for an id, and evenly spread over ids.
+ * Returns the delay of a routine in milliseconds: whole seconds from 0 to `jitterSeconds`, always the same for an id,
+ * and evenly spread over ids.
  */
 export function jitterMs(id: string, jitterSeconds: number): number {
   if (jitterSeconds === 0) return 0;
@@ -17,7 +17,10 @@ export function maxJitterSeconds(schedule: ParsedSchedule): number {
   return (shortestInterval(schedule) * 60) / 2;
 }
 
-/** A clock change may bring two occurrences closer together; both have the same delay, so their order stays. */
+/**
+ * Returns the shortest interval of a schedule in minutes. A clock change may bring two occurrences closer together, but
+ * both have the same delay, so their order stays.
+ */
 function shortestInterval({ hours, minutes, days }: ParsedSchedule): number {
   const times = hours.flatMap((hour) => minutes.map((minute) => hour * MINUTES_PER_HOUR + minute));
   const first = times.at(0) ?? 0;

@@ -38,9 +38,9 @@ export function dateOf(minute: number): Date {
 }
 
 export interface OccurrenceSummary {
-  /** Their number; at the cap, `truncated` says that there are more. */
+  /** Number of occurrences; at the cap, `truncated` says that there are more. */
   readonly count: number;
-  /** The earliest and the latest of all of them, counted or not; undefined without any. */
+  /** The earliest and the latest occurrence, counted or not; undefined if there are none. */
   readonly first: Date | undefined;
   readonly last: Date | undefined;
   readonly truncated: boolean;
@@ -58,7 +58,7 @@ export function occurrencesBetween(
   return summarize(next, { after, until, cap });
 }
 
-/** Counts any occurrences. `next` finds the first minute at or after another, `Infinity` when there is none. */
+/** Counts occurrences. `next` returns the first minute at or after another, `Infinity` when there is none. */
 export function summarize(
   next: (from: number) => number,
   { after, until, cap }: { readonly after: Date; readonly until: Date; readonly cap: number },

@@ -10,8 +10,8 @@ import { now } from '../clock.ts';
  * Reads a schedule that is about to be accepted: five cron fields (names, lists, ranges, steps, `L`,
  * `5L`, `5#2`; day of month and day of week are a union when both are restricted) or one of
  * `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly`, `@annually`.
- * @throws {ScheduleError} when it cannot be read, has a step that leads out of its field, never fires, or fires next more
- * than eight years after `time`
+ * @throws {ScheduleError} when it cannot be read, has a step that leads out of its field, never fires, or first fires
+ * more than eight years after `time`
  */
 export function parseSchedule(expression: string, time = new Date(now())): ParsedSchedule {
   const schedule = parseStoredSchedule(expression);
@@ -27,8 +27,8 @@ export function parseSchedule(expression: string, time = new Date(now())): Parse
 }
 
 /**
- * Reads a schedule that was accepted before. The eight years are not checked again: `0 0 * 2 1#5` can be
- * accepted the year before a leap year, fire, and then wait for 28 years.
+ * Reads a schedule that was accepted before. The eight years are not checked again: `0 0 * 2 1#5` can be accepted the
+ * year before a leap year, fire, and then wait for 28 years.
  */
 export function parseStoredSchedule(expression: string): ParsedSchedule {
   return parsed.memo(expression);
@@ -66,7 +66,7 @@ function refuseLongSteps(texts: FieldTexts): void {
 }
 
 function valueOf(text: string): number {
-  // Months begin with 1.
+  // Months are counted from 1.
   const [month = -1, weekday = -1] = NAMES.map((names) => names.indexOf(text.toLowerCase()));
   return month >= 0 ? month + 1 : weekday >= 0 ? weekday : Number(text);
 }

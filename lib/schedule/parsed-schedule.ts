@@ -1,13 +1,13 @@
 /** A schedule ready to compute occurrences from: immutable data, with sets of small numbers as bit masks. */
 export interface ParsedSchedule {
-  /** The text it was read from, trimmed. */
+  /** Trimmed text from which the schedule was read. */
   readonly expression: string;
   /** Minutes of the hour, ascending, 0-59. */
   readonly minutes: readonly number[];
   /** Hours of the day, ascending, 0-23. */
   readonly hours: readonly number[];
   readonly days: ScheduledDays;
-  /** True when the hour field admits all 24 hours, however it is written. */
+  /** True when the hour field admits all 24 hours, in any spelling. */
   readonly everyHour: boolean;
   /** True when minute or hour is a wildcard or a step: a local time that occurs twice then counts twice. */
   readonly bothPasses: boolean;
@@ -19,7 +19,7 @@ export interface ScheduledDays {
   readonly months: number;
   /** Bits 1-31. */
   readonly daysOfMonth: number;
-  /** `L` in the day-of-month field. */
+  /** True for `L` in the day-of-month field. */
   readonly lastDayOfMonth: boolean;
   /** Bits 0 (Sunday) to 6. */
   readonly weekdays: number;
@@ -27,9 +27,9 @@ export interface ScheduledDays {
   readonly nthWeekday: number;
   /** `5L`: bits 0 (Sunday) to 6, only the last such weekday of the month. */
   readonly lastWeekdays: number;
-  /** The day-of-month field is not `*`. */
+  /** True if the day-of-month field is not `*`. */
   readonly byDayOfMonth: boolean;
-  /** The day-of-week field is not `*`. */
+  /** True if the day-of-week field is not `*`. */
   readonly byWeekday: boolean;
 }
 
@@ -58,7 +58,7 @@ export function nextScheduledDay(days: ScheduledDays, from: number, last: number
   return undefined;
 }
 
-/** Either day field is enough when both are restricted, as in every cron. */
+/** Tells whether the day fields match a day. Either field is enough when both are restricted, as in every cron. */
 function matchesDay(days: ScheduledDays, dayOfMonth: number, monthLength: number, dayOfWeek: number): boolean {
   const byDayOfMonth = has(days.daysOfMonth, dayOfMonth) || (days.lastDayOfMonth && dayOfMonth === monthLength);
   if (!days.byWeekday) return byDayOfMonth;
@@ -76,7 +76,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 2 && isLeap ? 29 : (MONTH_LENGTHS[month - 1] ?? 0);
 }
 
-/** 0 is Sunday, and 1970-01-01 was a Thursday. */
+/** Returns the day of the week, 0 for Sunday. 1970-01-01 was a Thursday. */
 function weekday(day: number): number {
   return (((day + 4) % 7) + 7) % 7;
 }

@@ -4,15 +4,15 @@ export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night';
 type Period = 'day' | 'week' | 'month' | 'quarter' | 'year';
 
 /**
- * Meaning of words about a schedule. Words with `once` may also mean a single day, and words with `isWeak` something
- * else: these count only in a sentence without another rhythm.
+ * Meaning of words about a schedule. Words with `once` may also mean a single day, and words with `isWeak` may mean
+ * something else. Both count only in a sentence without another rhythm.
  */
 export type Meaning = { readonly once?: boolean; readonly isWeak?: boolean } & (
   | { readonly kind: 'weekdays'; readonly days: string }
   /** Days of the month, and months if they are named, in the form of cron. */
   | { readonly kind: 'dates'; readonly dates: string; readonly months: string }
   | { readonly kind: 'months'; readonly months: string }
-  /** `count` is how many days or times must follow. */
+  /** `count` is the number of days or times that must follow. */
   | { readonly kind: 'period'; readonly of: Period; readonly count: number }
   | { readonly kind: 'interval'; readonly minutes: number }
   | { readonly kind: 'window'; readonly from: ClockTime; readonly to: ClockTime }
@@ -36,7 +36,7 @@ const UNSAID_DAY = 'is counted from a day that it does not name: choose days of 
 const BESIDE = 'names a zone, a first or a last day, which are set beside the schedule';
 const NO_TIME = 'is no exact time of day';
 
-/** Words with two meanings, or that no schedule can express; they are found before their parts are read. */
+/** Words with two meanings, or that no schedule can express. They are found before their parts are read. */
 const REFUSALS: readonly (readonly [string, string])[] = [
   [
     '(?:except|but|excluding|unless)(?: not)?(?: on| it is)?(?: a)?(?: public| bank| school)* holidays?',
@@ -240,7 +240,7 @@ const NO_SUCH_TIME = 'is no time of day';
 function timesIn(list: string, part: string | undefined): Meaning {
   const written = [...list.matchAll(new RegExp(sticky('{clock}').source, 'g'))].map(([each]) => each);
   const half = /[ap]\.?m\.?$/.exec(written.at(-1) ?? '')?.[0] ?? '';
-  // "at 9 and 11 am" gives both times the half of the day.
+  // In "at 9 and 11 am", both times are in the morning.
   const whole = written.map((each) => (/[ap]\.?m|noon|midday|midnight|[:.]/.test(each) ? each : `${each}${half}`));
   const times = whole.map(clockTime);
   const known = times.filter((time) => time !== undefined);
@@ -260,7 +260,7 @@ function datesOf(text: string, named: string | undefined, once: boolean): Meanin
   return { kind: 'dates', dates: dates.join(','), months: months.length === 0 ? '*' : months.join(','), once };
 }
 
-/** Days that each month always has. */
+/** Days of each month in a common year. */
 const LONGEST = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 function daysBetween(from: string, to: string): number[] {

@@ -28,7 +28,7 @@ const FRAGMENTS: Readonly<Record<string, string>> = {
   part: '(?:morning|afternoon|evening|night)',
 };
 
-/** Expands the parts of a pattern. It matches only at the given place, and ends with a word. */
+/** Expands the parts of a pattern. The pattern matches only at the given place, and ends with a word. */
 export function sticky(source: string): RegExp {
   let written = source;
   while (/\{[a-z]+\}/.test(written)) {
@@ -37,7 +37,7 @@ export function sticky(source: string): RegExp {
   return new RegExp(`(?:${written})(?![\\w'/])`, 'y');
 }
 
-/** Times of day: `clock` after "at", `plain` without such a word. */
+/** Times of day: `clock` after "at", `plain` elsewhere. */
 const CLOCKS: Readonly<Record<string, string>> = {
   clock:
     "(?:{named}|{spoken}{half}?|\\d{1,2}[:.]\\d{2}{half}?|(?:{num})(?:[ -](?:thirty|fifteen|forty-five))?(?:{half}| o'?clock)?)",
@@ -84,7 +84,7 @@ export function clockTime(text: string): ClockTime | undefined {
   return { hour, minute, isCertain: hour > 12 || isPadded };
 }
 
-/** Returns the figures of a time, before the half of the day is known. */
+/** Returns the hour and minute as written, before the half of the day is known. */
 function written(text: string): { hour: number; minute: number; isPadded: boolean } {
   const spoken = /^(\S+)(?: minutes)? (past|to) ([a-z0-9]+)/.exec(text);
   if (spoken !== null) {

@@ -4,8 +4,8 @@ import { PATTERNS, type DayPart, type Meaning } from './phrase-patterns.ts';
 import type { ClockTime } from './phrase-values.ts';
 
 /**
- * The words of a sentence about its schedule. `phrase` has the words that were read; `why` continues a sentence about
- * them.
+ * Result of reading a sentence for its schedule. `phrase` is the part that was read; `why` continues a sentence about
+ * it.
  */
 export type PhraseReading =
   | { readonly kind: 'read'; readonly schedule: string; readonly phrase: string }
@@ -230,7 +230,7 @@ function everySoOften(every: number, { window, minute, days }: Within): string |
   return `${minute} ${step === 1 ? (span ?? '*') : `${span ?? '*'}/${step}`} ${days}`;
 }
 
-/** Hourly runs include the last hour of a span; more frequent runs exclude it. */
+/** Returns the hour field for a span. Hourly runs include the last hour of a span; more frequent runs exclude it. */
 function hoursOf({ from, to }: Of<'window'>, every: number): string | Refusal {
   const [start, end] = [onTheClock(from, undefined), onTheClock(to, undefined)];
   if (start instanceof Refusal || end instanceof Refusal) return new Refusal('does not say from when to when exactly');

@@ -22,10 +22,7 @@ export function nextInTimetable(timetable: Timetable, after: Date): Date | undef
   return minute === Infinity ? undefined : dateOf(minute);
 }
 
-/**
- * Returns the next occurrences strictly after `after`, in order: `count` of them, or fewer before the end of the
- * window.
- */
+/** Returns the next `count` occurrences strictly after `after`, in order; fewer at the end of the window. */
 export function nextTimes(timetable: Timetable, after: Date, count: number): Date[] {
   const dates: Date[] = [];
   let minute = nextTimetableMinute(timetable, minuteAfter(after));
@@ -56,7 +53,10 @@ function nextTimetableMinute(timetable: Timetable, from: number): number {
   return Infinity;
 }
 
-/** If the clock changes before midnight, this is the change: the hours after it are examined again. */
+/**
+ * Returns the minute at which a skipped date ends. If the clock changes before midnight, returns the change instead, so
+ * that the hours after the change are examined again.
+ */
 function endOfSkippedDate({ timezone, skipDates }: Timetable, minute: number): number | undefined {
   if (skipDates.length === 0) return undefined;
   const span = offsetSpanAt(timezone, minute);
@@ -72,7 +72,7 @@ export function dateIn(timezone: string, instant: Date): string {
   return new Date(local * MS_PER_MINUTE).toISOString().slice(0, 10);
 }
 
-// A tick after an outage asks a million times about the same list.
+// Cached, because a tick after an outage asks a million times about the same list.
 const daysOf = oncePerObject(
   (dates: readonly string[]) => new Set(dates.map((date) => Date.parse(date) / (MINUTES_PER_DAY * MS_PER_MINUTE))),
 );

@@ -82,7 +82,7 @@ function monthsInWords({ months }: ScheduledDays): string {
   return `, in ${listed(rangesOf(chosen).map(([from, to]) => (from === to ? name(from) : `${name(from)} to ${name(to)}`)))}`;
 }
 
-/** Times of a day that are worth listing. */
+/** Most times of a day that are listed one by one. */
 const MOST_TIMES = 6;
 
 function timesOfDay({ minutes, hours }: ParsedSchedule): string | undefined {
@@ -128,7 +128,7 @@ function stepOf(values: readonly number[]): number | undefined {
     : undefined;
 }
 
-/** Joins neighbours: 1, 2, 3, 9 is 1 to 3 and 9; two alone stay two. */
+/** Joins neighbours: 1, 2, 3, 9 becomes 1 to 3 and 9. Two neighbours alone are not joined. */
 function rangesOf(values: readonly number[]): (readonly [number, number])[] {
   const ranges: [number, number][] = [];
   for (const value of values) {

@@ -27,7 +27,7 @@ export function offsetSpanAt(timeZone: string, minute: number): OffsetSpan {
 // Measuring a block of a year costs about 0.5 ms and a look-up well under a microsecond, while one question to Intl
 // costs a microsecond. Measured blocks are plain numbers; formatters are not kept.
 const BLOCK_MINUTES = 365 * MINUTES_PER_DAY;
-// Each block begins earlier than its minutes, so that it includes a change whose repeated times reach into it.
+// Each block begins before its first minute, so that it includes a change whose repeated times reach into the block.
 const LEAD_IN = 3 * MINUTES_PER_DAY;
 const MAX_BLOCKS = 100;
 const MAX_ZONES = 1000;
@@ -84,7 +84,7 @@ function firstChange(offsetAt: (minute: number) => number, low: number, high: nu
 function offsetReader(timeZone: string): (minute: number) => number {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   return (minute) => {
-    // "1/1/1930, GMT-00:44:30", or plain "GMT" for zero.
+    // The text ends in an offset like "GMT-00:44:30", or in plain "GMT" for zero.
     const text = format.format(minute * MS_PER_MINUTE);
     const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
     if (match === null) throw new RangeError(`no offset of ${timeZone} in "${text}"`);

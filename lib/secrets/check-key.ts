@@ -27,7 +27,7 @@ export async function checkEncryptionKey(db: Db, secrets: SecretBox): Promise<vo
     insert into encryption_check (id, sealed) values (${KNOWN.row}, ${secrets.seal('known', KNOWN)})
     on conflict (id) do nothing
   `;
-  // Another process may have sealed it first, under another key.
+  // Another process may have sealed the text first, under another key.
   const sealed = await readKnown(db);
   if (sealed !== undefined) assertOpens(secrets, [sealed]);
 }
@@ -58,7 +58,7 @@ async function sampleSecrets(db: Db): Promise<Sample[]> {
   return samples;
 }
 
-/** One text is enough: an old interrupted rotation may have left others that no key opens. */
+/** Checks that at least one text opens: an old interrupted rotation may have left others that no key opens. */
 function assertOpens(secrets: SecretBox, samples: readonly Sample[]): void {
   const opens = samples.some(({ sealed, place }) => {
     try {

@@ -4,15 +4,15 @@ import type { SecretBox, SecretPlace } from './secret-box.ts';
 export interface RotatedColumn {
   readonly table: string;
   readonly column: string;
-  /** Texts that were sealed again. */
+  /** Number of texts that were sealed again. */
   readonly rotated: number;
-  /** Texts that neither key opens; they stay unchanged. */
+  /** Number of texts that neither key opens. They stay unchanged. */
   readonly unreadable: number;
 }
 
 /**
  * Seals everything again that is not under the current key, in short transactions while the service runs. Finished
- * batches stay, so an interrupted rotation is simply restarted.
+ * batches stay, so an interrupted rotation can simply be started again.
  * @param options.batchSize rows in one transaction
  */
 export async function rotateSecrets(
@@ -75,7 +75,7 @@ function reseal(secrets: SecretBox, place: SecretPlace, sealed: string): string 
   }
 }
 
-/** Returns the place that a text of this row was sealed to. */
+/** Returns the place to which a text of this row was sealed. */
 export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: Keys): SecretPlace {
   return { table, row: rowOf(keys), column: sealedAs ?? column };
 }
@@ -84,9 +84,9 @@ export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: 
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** The primary key. */
+  /** Columns of the primary key. */
   readonly keys: readonly string[];
-  /** `row` of the place. */
+  /** Returns the `row` of a text's place. */
   readonly rowOf: (keys: Keys) => string;
   /** `column` of the place that a value was sealed for, if it was moved here from elsewhere. Default this column. */
   readonly sealedAs?: string;

@@ -20,9 +20,9 @@ export class SecretUnreadable extends AppError {
 
 export interface SecretBox {
   seal(plaintext: string, place: SecretPlace): string;
-  /** @throws {SecretUnreadable} when the text was altered, moved, or sealed under a key that this process does not hold */
+  /** @throws {SecretUnreadable} when the text was altered, moved, or sealed under an unknown key */
   open(sealed: string, place: SecretPlace): string;
-  /** Begins every text that is sealed under the current key. */
+  /** Beginning of every text that is sealed under the current key. */
   readonly currentPrefix: string;
 }
 

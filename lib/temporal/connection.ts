@@ -31,8 +31,8 @@ type RpcImplementation = Parameters<typeof WorkflowService.create>[0];
 type RpcCall = Parameters<RpcImplementation>;
 
 /**
- * A native connection (docs/adr/0008), made on first use. If that fails, the next caller tries again; once made, it
- * reconnects by itself.
+ * A native connection (docs/adr/0008), made on first use. If that fails, the next caller tries again. An open
+ * connection reconnects by itself.
  */
 class LazyConnection implements ConnectionLike {
   readonly plugins = [];
@@ -51,7 +51,7 @@ class LazyConnection implements ConnectionLike {
   }
 
   /**
-   * The deadline applies to all of `work`, although the native half counts it for each of its attempts.
+   * Limits all of `work` by the deadline. The native half would count the deadline for each of its attempts.
    * @throws {Error} at the deadline
    */
   async withDeadline<T>(deadline: number | Date, work: () => Promise<T>): Promise<T> {
@@ -81,7 +81,7 @@ class LazyConnection implements ConnectionLike {
       (connection) => connection.close(),
       () => undefined,
     );
-    // A connection that is still being made may take half a minute to fail.
+    // Do not wait for a connection that is still being made: it may take half a minute to fail.
     if (this.#isOpen) await closed;
   }
 

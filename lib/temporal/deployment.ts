@@ -11,10 +11,7 @@ export interface Build {
   readonly buildId: string;
 }
 
-/**
- * Names the worker deployment of an installation. Without a configured name, each task queue is a deployment of its
- * own.
- */
+/** Names the worker deployment of an installation. Without a configured name, each task queue has its own. */
 export function deploymentNameOf(config: Pick<Config, 'WORKER_DEPLOYMENT_NAME' | 'TEMPORAL_TASK_QUEUE'>): string {
   return config.WORKER_DEPLOYMENT_NAME ?? config.TEMPORAL_TASK_QUEUE.replaceAll(/[^\w-]/g, '-');
 }
@@ -34,8 +31,8 @@ export async function currentBuildOf(
 }
 
 /**
- * Makes workflows start on this build from now on; without a build, on workers that have none. Open workflows stay on
- * their build.
+ * Makes new workflows start on this build or, without a build, on workers that have none. Open workflows stay on their
+ * build.
  * @throws the server's refusal while the build does not poll every task queue that the current one polls
  */
 export async function setCurrentBuild(
@@ -70,7 +67,7 @@ export async function buildsOf({ workflowService, options }: Client, deploymentN
 export interface KnownBuild {
   readonly buildId: string;
   readonly isCurrent: boolean;
-  /** True when it has never been current. */
+  /** True when the build has never been current. */
   readonly isNew: boolean;
 }
 
@@ -85,7 +82,7 @@ export async function openWorkflowsOf(client: Client, { deploymentName, buildId 
 
 const { INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueType;
 
-/** The names of the search attributes that workflows carry; all are keywords. */
+/** Names of the search attributes that workflows carry. All are keywords. */
 export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTE).map(({ name }) => name);
 
 /**

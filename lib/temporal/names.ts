@@ -9,10 +9,10 @@ export const WORKFLOW = {
   heldAction: 'heldAction',
 } as const;
 
-/** The scheduler of the default task queue. */
+/** Id of the scheduler of the default task queue. */
 export const SCHEDULER_WORKFLOW_ID = 'scheduler';
 
-/** Returns the id of a task queue's one scheduler, which every worker of the queue ensures. */
+/** Returns the id of a task queue's only scheduler, which every worker of the queue starts if it does not run. */
 export function schedulerWorkflowId(taskQueue: string): string {
   return taskQueue === DEFAULT_TASK_QUEUE ? SCHEDULER_WORKFLOW_ID : `${SCHEDULER_WORKFLOW_ID}:${taskQueue}`;
 }

@@ -16,7 +16,7 @@ export function installRuntime(
     logger: temporalLogger(log),
     shutdownSignals,
     telemetryOptions: {
-      // Otherwise the native half would write to standard error in its own format.
+      // Without this setting, the native half would write to standard error in its own format.
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
     },
@@ -35,7 +35,10 @@ export function dropDetail(log: Log): void {
   logger.debug = () => undefined;
 }
 
-/** Temporal's information is detail here. The service's serializer drops quotations in errors. */
+/**
+ * Writes Temporal's lines to the service's log; its information is detail here. The log's serializer drops quotations
+ * in errors.
+ */
 function temporalLogger(log: Log) {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>

@@ -26,15 +26,15 @@ export interface CallDeps extends ExecuteDeps {
 
 const cancelBody = z.strictObject({ requestId: z.string().min(1).max(200) });
 
-/** Answers an opened envelope: at once, or when its work has ended. */
+/** Answers an opened envelope, at once or when its work has ended. */
 export function answer(request: OpenedRequest, deps: CallDeps): Begun {
   const { claims } = request;
   if (claims.purpose === 'hello') {
-    // `hello` is not fenced, because its sender may not know the epoch yet.
+    // `hello` is accepted under any epoch, because its sender may not know the present one yet.
     deps.lease.renew(claims.epoch);
     return known({ type: 'result', value: hello(deps) });
   }
-  // A lease begins with 1; a sender without one sends 0.
+  // Epochs of leases begin with 1. A sender without a lease sends 0.
   if (claims.epoch === 0 || !deps.lease.renew(claims.epoch)) return failed('fenced');
   if (claims.purpose === 'cancel') return cancel(request, deps);
   const provider = claims.provider === null ? undefined : deps.providers.get(claims.provider);

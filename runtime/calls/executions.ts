@@ -20,7 +20,7 @@ export interface Executions {
    * @throws when the journal cannot be written, with nothing begun
    */
   begin(request: OpenedRequest, work: (signal: AbortSignal) => Promise<unknown>): Begun;
-  /** @returns whether there was such a call under way */
+  /** @returns true if the call was under way */
   cancel(requestId: string): boolean;
   /** Ends the calls of lower epochs. */
   fence(below: number): void;
@@ -52,7 +52,7 @@ export interface ExecutionSettings {
   readonly box: StoreBox;
   readonly lease: Lease;
   readonly maxAtOnce: number;
-  /** The longest time of any call, even with a later deadline. */
+  /** The longest time of a call, even with a later deadline. */
   readonly maxMs: number;
   /** Time for which a call continues after its last caller has left. */
   readonly lonelyMs: number;
@@ -107,9 +107,7 @@ export function createExecutions(settings: ExecutionSettings): Executions {
     return join(execution);
   };
 
-  /**
-   * Stores the outcome of the call, unless it was given up or its lease has ended: then the call has no recorded end.
-   */
+  /** Stores the outcome of the call. A call that was given up, or whose lease has ended, has no recorded end. */
   const run = async (
     requestId: string,
     epoch: number,
@@ -118,7 +116,7 @@ export function createExecutions(settings: ExecutionSettings): Executions {
   ): Promise<Outcome> => {
     const outcome = await outcomeOf(work, signal);
     const sealed = await box.seal(JSON.stringify(outcome), requestId);
-    // There must be no await from here to the store, because both conditions can become true at any time.
+    // There must be no await between these checks and the store, because their results can change at any time.
     if (signal.reason === GIVEN_UP) return failureOf(GIVEN_UP);
     if (signal.reason === FENCED || !lease.holds(epoch)) return failureOf(FENCED);
     try {
@@ -182,7 +180,7 @@ function ended(outcome: Outcome | Promise<Outcome>): Begun {
 async function outcomeOf(work: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<Outcome> {
   try {
     const value = await work(signal);
-    // A call that was cancelled at the last moment stays cancelled, because the caller was told so.
+    // A call that was cancelled at the last moment stays cancelled, because the caller has been told that it is.
     if (signal.aborted) return failureOf(signal.reason);
     const bytes = Buffer.byteLength(JSON.stringify(value));
     return bytes > MAX_RESULT_BYTES ? failure('too_large') : { type: 'result', value };

@@ -5,7 +5,7 @@ import type { EnvelopeKeys } from '#lib/envelope/index.ts';
 /** Interval of the frames that show that a call continues. */
 const ALIVE_MS = 5_000;
 
-/** The response to one request: sealed frames, one a line, in their order. */
+/** The response to one request: sealed frames, each on a line, in their order. */
 export interface FrameStream {
   /** Writes the last frame and ends. Resolves when everything is written, or the caller has left. */
   end(content: FrameContent): Promise<void>;

@@ -10,9 +10,9 @@ import { openFrameStream } from './frame-stream.ts';
 
 export interface RuntimeServer {
   readonly port: number;
-  /** Takes no more connections; resolves when the open ones have ended. */
+  /** Takes no more connections, and resolves when the open connections have ended. */
   close(): Promise<void>;
-  /** Cuts the remaining connections. Some may never have sent a request. */
+  /** Cuts the remaining connections, some of which may never have sent a request. */
   cut(): void;
 }
 
@@ -96,7 +96,7 @@ async function serve(
   const startedAt = performance.now();
   const { requestId, purpose, provider, projectId, connectionId, runId, step, epoch } = opened.claims;
   const begun = answerOrUndefined(opened, deps);
-  // Without a journal no call begins: the disk is full or gone.
+  // The journal cannot be written, because the disk is full or gone, so no call begins.
   if (begun === undefined) return refuse(500);
   if (begun.kind === 'full') return refuse(503, { 'retry-after': RETRY_SECONDS });
   const frames = openFrameStream(response, opened, deps);
@@ -132,9 +132,9 @@ function answerOrUndefined(opened: OpenedRequest, deps: ListenerDeps): Begun | u
   }
 }
 
-/** Reads the body up to the size of an envelope. @returns undefined when it is larger or incomplete */
+/** Reads the body, up to the size of an envelope. */
 async function readEnvelope(request: IncomingMessage): Promise<{ readonly text: string } | 'too_large' | 'broken'> {
-  // Refused by its announced length, before it is read.
+  // A body with a larger announced length is refused before it is read.
   if (Number(request.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) return 'too_large';
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -12,7 +12,7 @@ export interface ProviderCall {
 
 interface JsonRequest {
   readonly method?: string;
-  /** Default: the base address of the API. */
+  /** Address to ask; by default the base address of the API. */
   readonly baseUrl?: string | undefined;
   readonly path: string;
   readonly query?: [string, string];

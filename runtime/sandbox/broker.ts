@@ -31,7 +31,7 @@ export interface BrokerJob {
  */
 export interface Broker {
   assign(job: BrokerJob): void;
-  /** Classifies the provider's response outside of the session; undefined while it is good. */
+  /** Classifies the provider's response outside of the session; undefined for a good response. */
   failure(): Classified | undefined;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function startBroker(socketPath: string): Promise<Broker> {
       response.writeHead(403).end();
       return;
     }
-    // One model step is one request.
+    // The job is used up, because one model step makes one request.
     job = undefined;
     void serve(request, response, taken);
   });
@@ -99,7 +99,7 @@ async function forward(
   }
   if (answer.status !== 200) {
     const failed = await readError(answer, limits);
-    // The error's text stays here. The session only needs to know that no response follows.
+    // The text of the error is kept from the session, which only needs to know that no response follows.
     response.writeHead(answer.status >= 400 ? answer.status : 502).end();
     return failed;
   }
@@ -135,7 +135,7 @@ async function readError(answer: Response, limits: LoadedProvider['file']['limit
       chunks.push(chunk);
     }
   } catch {
-    // The status alone is enough.
+    // The status and the part of the body that came are enough to classify the error.
   }
   return classifyStatus(
     { status, retryAfterMs: retryAfterIn(headers), body: parseJson(Buffer.concat(chunks).toString('utf8')) },

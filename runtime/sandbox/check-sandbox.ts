@@ -7,12 +7,12 @@ import { startBroker } from './broker.ts';
 import { CODE_ROOT, READABLE } from './command.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Barriers that Node's permission model has too. Only bubblewrap has the others. */
+/** Barriers that Node's permission model has too. The others need bubblewrap. */
 const EXPECTED_OF_PROCESS = new Set(['broker answers', 'environment is empty']);
 
 const walls = z.record(z.string(), z.boolean());
 
-/** Runs the probe in the sandbox of sessions. @throws naming the missing barriers, and the remedy */
+/** Runs the probe in the sandbox of sessions. @throws an error that names the missing barriers and the remedy */
 export async function checkSandbox(sandbox: Sandbox): Promise<void> {
   const socketPath = sandbox.socketPath();
   const broker = await startBroker(socketPath);
@@ -39,7 +39,7 @@ export async function checkSandbox(sandbox: Sandbox): Promise<void> {
  * Refuses secrets in places that every session can read: sessions run as the runtime's own user, so file modes do not
  * protect them.
  * @param secrets paths of the runtime's certificate, key, state and provider files
- * @throws naming the files
+ * @throws an error that names the files
  */
 export function checkPlaces(secrets: readonly string[]): void {
   const readable = READABLE.filter((folder) => existsSync(folder)).map((each) => realpathSync(each));

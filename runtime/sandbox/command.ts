@@ -10,7 +10,7 @@ export interface SandboxCommand {
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** Parts of the product that a session which runs from sources can read, from the root of the code. */
+/** Parts of the product that a session can read if it runs from the sources; paths from the root of the code. */
 const CODE = [
   'package.json',
   'node_modules',
@@ -28,15 +28,15 @@ const DEVICES = ['/dev/null', '/dev/random', '/dev/urandom'];
 /** Lists the files of the machine that every session can read, to check that no secret is among them. */
 export const READABLE = [...LIBRARIES, ...CODE.map((part) => path.join(ROOT, part))];
 
-/** The folder of the product, with its `.env` and `.data`; only `CODE` of it is bound. */
+/** The folder of the product. It has `.env` and `.data`, so sessions see only the parts in `CODE`. */
 export const CODE_ROOT = ROOT;
 
 const SOCKET_INSIDE = '/run/broker.sock';
 const MEMORY_BYTES = 768 * 1024 * 1024;
 const DISK_BYTES = 16 * 1024 * 1024;
 /**
- * A session lives for one step, so its start is a large part of its cost. It takes a sixth less with room for new
- * objects from the beginning and without threads to collect them.
+ * A session lives for one step, so its start is a large part of its cost. These flags save a sixth of it: there is room
+ * for new objects from the beginning, and no thread collects them.
  */
 const NODE_FLAGS = ['--max-old-space-size=256', '--min-semi-space-size=16', '--single-threaded-gc'];
 
@@ -79,17 +79,17 @@ export function bubblewrapCommand({
           : [],
       ),
       ...[PRLIMIT, ...programs].flatMap((program) => bind(program, program)),
-      // The Node that runs this process, wherever it is.
+      // The Node that runs this process may be anywhere.
       ...bind(process.execPath, '/node'),
       ...code.flatMap((part) => bind(path.join(ROOT, part), `/app/${part}`)),
       ...(isOurs ? [] : bind(script, inside)),
       ...words(`--size ${DISK_BYTES} --tmpfs /tmp`),
-      // Other devices give memory that no limit counts: /dev/zero, /dev/shm.
+      // Only these devices: /dev/zero and /dev/shm would give memory that no limit counts.
       ...DEVICES.flatMap((device) => words(`--dev-bind ${device} ${device}`)),
       ...bind(socketPath, SOCKET_INSIDE),
       ...words('--chdir /app'),
       ...(seccompFd === undefined ? [] : words(`--seccomp ${seccompFd}`)),
-      // This must be the last of all mounts.
+      // The remount must follow all mounts.
       ...words('--remount-ro / --'),
       // bubblewrap sets no limits. RLIMIT_DATA counts every private page, so Buffers too, unlike V8's own limit.
       ...words(`${PRLIMIT} --core=0 --nofile=256 --cpu=60 --data=${MEMORY_BYTES}`),
@@ -121,7 +121,7 @@ export function processCommand({ script, socketPath, args = [] }: SandboxEntry):
   };
 }
 
-/** A bundle is complete, so the session sees no other code. */
+/** Returns the code that a session sees. A bundle is complete and needs no other code. */
 function codeOf(script: string): readonly string[] {
   return script.endsWith('.mjs') ? [script] : CODE;
 }

@@ -1,4 +1,4 @@
-/** Runs in a sandbox at the start of the runtime and prints which of its walls work. */
+/** Runs in a sandbox at the start of the runtime and prints the barriers that work. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
@@ -8,7 +8,7 @@ const [socketPath = ''] = process.argv.slice(2);
 
 const found = {
   'broker answers': await brokerAnswers(),
-  // oxlint-disable-next-line node/no-process-env -- that it is empty is what is looked at; bubblewrap itself sets PWD
+  // oxlint-disable-next-line node/no-process-env -- the probe checks that it is empty; bubblewrap sets PWD
   'environment is empty': Object.keys(process.env).every((name) => name === 'PWD'),
   'no network': await connectFails('1.1.1.1', 443),
   'no loopback': await connectFails('127.0.0.1', 22),

@@ -42,7 +42,7 @@ export function createSandbox(kind: SandboxKind, programs: readonly string[] = [
       const entry = { script, socketPath, args, programs };
       if (kind === 'process') return start(processCommand(entry), throttle);
       if (filter === undefined) return start(bubblewrapCommand(entry), throttle);
-      // Opened for each session, because the kernel reads from where the last reader stopped.
+      // The file is opened for each session, because a shared descriptor would continue where the last reader stopped.
       const fd = openSync(filterFile, 'r');
       try {
         return start(bubblewrapCommand({ ...entry, seccompFd: FILTER_FD }), throttle, fd);
@@ -60,10 +60,10 @@ const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: number): SandboxedProcess {
   const child = spawn(file, args, {
-    // The path is only for finding bubblewrap, which clears it. Node is named by its full path.
+    // PATH serves only to find bubblewrap, which clears the environment. Node is named by its full path.
     env: path.isAbsolute(file) ? {} : { PATH: SEARCH_PATH },
     stdio: ['pipe', 'pipe', 'pipe', ...(filter === undefined ? [] : [filter])],
-    // A process group of its own, which can be killed as a whole.
+    // The process leads a group of its own, which can be killed as a whole.
     detached: true,
   });
   const exited = exitOf(child);
@@ -80,14 +80,14 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // All of them are gone.
+    // The processes of the group have ended already.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
 
 function pipesOf({ stdin, stdout, stderr }: ChildProcess) {
   if (stdin === null || stdout === null || stderr === null) throw new Error('no pipes');
-  // A process that is gone closes its end. `exited` reports it.
+  // Writing to a process that has ended fails; `exited` reports the end.
   stdin.on('error', () => undefined);
   return { stdin, stdout, stderr };
 }

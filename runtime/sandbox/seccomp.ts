@@ -12,10 +12,10 @@ export function seccompProgram(arch: string): Buffer | undefined {
     load(OFFSET_ARCH),
     ...unless(abi.audit, [ret(KILL)]),
     load(OFFSET_CALL),
-    // The x32 calls of an x86 kernel are the same calls under other numbers.
+    // The x32 calls of an x86 kernel are refused, because they are the same calls under other numbers.
     instruction(JUMP_GE, 0, 1, 0x4000_0000),
     ret(ERRNO | ENOSYS),
-    // Its flags are in memory, which a filter cannot read. The C library falls back to `clone`.
+    // `clone3` is refused: its flags are in memory, which a filter cannot read. The C library then uses `clone`.
     ...when(435, [ret(ERRNO | ENOSYS)]),
     ...[...SAME_EVERYWHERE, ...calls.denied].flatMap((call) => when(call, [ret(ERRNO | EPERM)])),
     ...when(calls.clone, [
@@ -97,7 +97,7 @@ const EAFNOSUPPORT = 97;
 
 const CLONE_THREAD = 0x0001_0000;
 const AF_UNIX = 1;
-/** `prlimit` limits data, and neither a shared map nor one that grows downwards counts as data. */
+/** Flags of `mmap` that are refused, because `prlimit` does not count shared maps and maps that grow downwards. */
 const MAP_SHARED = 0x01;
 const MAP_GROWSDOWN = 0x100;
 

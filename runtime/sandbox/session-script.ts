@@ -31,7 +31,7 @@ export function bundleName(root = CODE_ROOT): string {
       hash.update(`${folder}/${file}\0`).update(readFileSync(path.join(root, folder, file)));
     }
   }
-  // The lock file determines the model library. The other file has the bundler's options.
+  // The lock file determines the model library, and `build.ts` has the bundler's options.
   for (const file of ['package-lock.json', 'runtime/build.ts']) {
     const whole = path.join(root, file);
     hash.update(existsSync(whole) ? readFileSync(whole) : '');

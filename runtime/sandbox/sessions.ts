@@ -14,7 +14,7 @@ interface Waiting {
 export interface SessionOutcome {
   /** Output of the session; undefined when it was too long. */
   readonly output: string | undefined;
-  /** Failure of the provider, as the session's broker saw it. */
+  /** Failure of the provider that the session's broker saw. */
   readonly failure: ReturnType<Broker['failure']>;
 }
 
@@ -93,7 +93,7 @@ export function createSessions(sandbox: Sandbox, { ahead, protocols, maxOutputBy
         return { output, failure: broker.failure() };
       } finally {
         job.signal.removeEventListener('abort', abort);
-        // The response waits neither for the end of its process nor for the start of the next.
+        // The response waits neither for the end of this process nor for the start of the next.
         const end = endOf(session);
         ending.add(end);
         void end.finally(() => ending.delete(end));

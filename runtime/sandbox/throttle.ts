@@ -1,12 +1,12 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 
-/** Processor time that a session may use at once: several times that of its start and a model step. */
+/** Seconds of processor time that a session may use at once, several times what its start and a model step need. */
 const BURST_SECONDS = 1;
-/** Share of one core that a session may use permanently: several times the need of a long response. */
+/** Share of one core that a session may use permanently, several times what a long response needs. */
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
-/** The same after a session was stopped. A call of the same time may have to wait this long. */
+/** Interval of the checks while a session with lowered priority runs. Other calls may have to wait this long. */
 const PULSE_MS = 10;
 /** Unit of times in /proc, the same on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -19,7 +19,7 @@ export interface Throttle {
 interface Watched {
   /** Processor time left, in seconds: a token bucket that may be overdrawn. */
   left: number;
-  /** Processor time used at the last look, and the time of the look. */
+  /** Processor time used until the last check, and the time of that check. */
   used: number;
   at: number;
   isStopped: boolean;
@@ -28,9 +28,9 @@ interface Watched {
 
 /**
  * Limits each session to a second of processor time and then a twentieth of a core, so that a captured session that
- * computes without end does not slow the others; the limit of `prlimit` ends it after a minute. Processes above the
- * limit are stopped, and continue with the lowest priority. A control group with a quota would do the same but needs
- * rights that the runtime should not have. On systems other than Linux it does nothing.
+ * computes without end does not slow the others. After a minute of processor time the limit of `prlimit` ends the
+ * session. Processes above the limit are stopped, and continue with the lowest priority. A control group with a quota
+ * would do the same but needs rights that the runtime should not have. On systems other than Linux it does nothing.
  */
 export function createThrottle(): Throttle {
   const sessions = new Map<number, Watched>();
@@ -53,14 +53,14 @@ export function createThrottle(): Throttle {
   };
 }
 
-/** Stops a session that has used more than its share, and continues it when it has time again. */
+/** Stops a session that has used more than its share, and continues it when its share has grown again. */
 async function hold(pid: number, watched: Watched): Promise<void> {
   const family = await familyOf(pid);
   const seconds = await Promise.all(family.map(processorSeconds));
   const used = seconds.reduce((sum, each) => sum + each, 0);
   const now = performance.now();
   const gained = ((now - watched.at) / 1_000) * SHARE;
-  // When a process ends, its seconds leave the sum.
+  // The sum may shrink, because it loses the seconds of a process that ends.
   const spent = Math.max(used - watched.used, 0);
   const left = Math.min(watched.left + gained, BURST_SECONDS) - spent;
   // On a busy machine the checks are late, so time used meanwhile counts only in part.
@@ -68,7 +68,7 @@ async function hold(pid: number, watched: Watched): Promise<void> {
   watched.used = used;
   watched.at = now;
   const isStopped = watched.left < 0;
-  // Repeated at each check, because new processes may have started.
+  // The signal is repeated at each check, because new processes may have started.
   if (isStopped) signalAll(family, 'SIGSTOP');
   else if (watched.isStopped) signalAll(family, 'SIGCONT');
   watched.isStopped = isStopped;
@@ -86,7 +86,7 @@ async function familyOf(pid: number): Promise<number[]> {
 async function processorSeconds(pid: number): Promise<number> {
   const stat = await read(`/proc/${pid}/stat`);
   if (stat === undefined) return 0;
-  // The name, in brackets, may hold spaces; the fields after it begin with the third.
+  // The second field, a name in brackets, may contain spaces, so the fields are split after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[14 - 3]) + Number(fields[15 - 3])) / TICKS_PER_SECOND;
 }
@@ -96,7 +96,7 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }
@@ -110,7 +110,7 @@ const LOWEST = 19;
 
 /**
  * Gives the processes of a session the lowest priority. Linux shares the processor between threads and, with
- * `autogroup`, between terminal sessions; each sandbox is one, so both are lowered.
+ * `autogroup`, between terminal sessions. Each sandbox is such a session, so both priorities are lowered.
  * @param family a process and its descendants
  * @returns false when it must be tried again
  */
@@ -134,7 +134,7 @@ async function lowerGroup(pid: number | undefined): Promise<boolean> {
     await writeFile(`/proc/${pid}/autogroup`, String(LOWEST));
     return true;
   } catch (error) {
-    // The kernel accepts ten such changes a second from ordinary users.
+    // The kernel refuses more than ten such changes a second from ordinary users.
     return !(error instanceof Error && 'code' in error && error.code === 'EAGAIN');
   }
 }

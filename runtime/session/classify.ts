@@ -2,7 +2,7 @@ import type { FailureCode, FailureDetails } from '#lib/envelope/bodies.ts';
 import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { valueAt, valuesAt } from '#lib/provider-file/protocols.ts';
 
-/** Why the provider gave no result, from the closed list. */
+/** The failure of a provider, by a code of the closed list. */
 export interface Classified {
   readonly code: FailureCode;
   readonly details: FailureDetails;
@@ -47,11 +47,11 @@ export function classifyStatus(
   return { code: 'model_error', details: { status, retryable, retryAfterMs } };
 }
 
-/** Words that mean that the account has no money. A used-up allowance with a reset is something else. */
+/** Failure of an account without money. A used-up allowance with a reset is a different failure. */
 const ACCOUNT_EMPTY: Classified = { code: 'usage_limit', details: { status: 402, resetAt: null } };
 
 function saysEmpty(status: number, body: unknown): boolean {
-  // Long texts may quote the prompt.
+  // Long texts are left out, because they may quote the prompt.
   const said = strings(body, 0)
     .filter((text) => text.length <= 500)
     .join(' ');

@@ -33,7 +33,7 @@ export interface SessionJob {
 
 type StreamOptions = Pick<Parameters<typeof streamText>[0], 'instructions' | 'providerOptions'>;
 
-/** A placeholder: the broker knows the provider's address and has the credential. */
+/** Placeholder for the address of the provider, which only the broker knows. */
 const BASE_URL = 'http://broker.internal';
 const NO_KEY = 'none';
 

@@ -6,7 +6,7 @@ import { openModel, type SessionJob } from './model.ts';
 /** Output of a session, one line on its standard output. The runtime does not trust it. */
 export type SessionAnswer = { readonly result: unknown } | { readonly failure: Classified };
 
-/** Performs one model step: a stream from the provider, one neutral result. */
+/** Performs one model step: reads a stream of the provider and returns one result, the same for all protocols. */
 export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): Promise<SessionAnswer> {
   const idle = startIdleClock(job.idleMs);
   const namespace = job.options.toolNamespace ?? '';
@@ -37,7 +37,7 @@ export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): 
     if (joined === 'error' || joined === 'interrupted' || (joined === 'other' && own === undefined)) {
       return { failure: BROKEN_OFF };
     }
-    // The library merges finish reasons of one meaning and reads a pause as an end. The run judges the original ones.
+    // The library joins unknown finish reasons to `other` and reads a pause as an end. The run gets the original words.
     const finishReason = joined === 'other' || own === 'pause_turn' ? (own ?? joined).slice(0, MAX_WORD) : joined;
     const [text, response, calls, usage] = await Promise.all([
       stream.text,
@@ -109,7 +109,7 @@ function toolSet(tools: SessionJob['tools'], namespace: string): ToolSet {
   );
 }
 
-/** Requests a text by a JSON Schema. The run checks the text, so the library accepts any. */
+/** Requests a text in the form of a JSON Schema. The library accepts any text, because the run checks it. */
 function structuredOutput(schema: SessionJob['resultSchema']) {
   if (schema === undefined) return {};
   const responseFormat = Promise.resolve(jsonSchema({ ...schema }).jsonSchema).then((json) => ({

@@ -2,12 +2,12 @@ import type { Protocol } from '#lib/provider-file/protocols.ts';
 import { brokerFetch } from './broker-fetch.ts';
 import { runStep } from './step.ts';
 
-/** The first step in a process took 65 ms of CPU after one round, 18 after two, and 12 after four. */
+/** Number of warm-up steps. The first real step took 65 ms of CPU after one round, 18 after two, and 12 after four. */
 const ROUNDS = 2;
 
 /**
- * Performs steps in each protocol on built-in responses before there is a job. So no step pays for the first use of the
- * model library, V8 and Node's HTTP; the broker refuses these requests.
+ * Performs steps in each protocol on built-in responses before there is a job. A real step then does not pay for the
+ * first use of the model library, V8 and Node's HTTP. The broker refuses the requests of these steps.
  */
 export async function warmUp(protocols: readonly Protocol[], socketPath: string): Promise<void> {
   for (const protocol of Array.from({ length: ROUNDS }, () => protocols).flat()) {

@@ -18,7 +18,7 @@ export interface Journal {
 export interface JournalEntry {
   readonly bodyHash: string;
   readonly state: 'accepted' | 'finished';
-  /** Undefined when the result is no longer kept. */
+  /** The sealed result; undefined when it is no longer kept. */
   readonly sealed: string | undefined;
 }
 
@@ -76,8 +76,8 @@ export function createJournal(
 const EVERY_MS = 60_000;
 
 /**
- * Prunes the journal now and every minute. On a full disk that fails and the runtime continues: each call that cannot
- * begin reports it.
+ * Prunes the journal now and every minute. On a full disk pruning fails and the runtime continues: each call that
+ * cannot begin reports the full disk.
  * @returns a function that stops the pruning
  */
 export function keepPruned(journal: Pick<Journal, 'prune'>, log: Pick<Log, 'error'>, everyMs = EVERY_MS): () => void {

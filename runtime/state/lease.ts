@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Time of a lease without another envelope. */
+/** Time without an envelope after which a lease ends. */
 export const LEASE_MS = 30_000;
 
 /**
@@ -23,10 +23,7 @@ interface LeaseOptions {
   readonly leaseMs?: number;
 }
 
-/**
- * Creates a lease.
- * @param onLost called when work under epochs below this one is over
- */
+/** @param onLost called when work under lower epochs than `below` must end */
 export function createLease(
   stored: Epoch,
   onLost: (below: number) => void,
@@ -42,7 +39,7 @@ export function createLease(
   return {
     renew(epoch) {
       if (epoch < stored.current()) return false;
-      // A process that was stopped may read this envelope before its timer fires.
+      // A process that was suspended may read this envelope before its timer fires.
       check();
       if (epoch > stored.current()) {
         stored.raise(epoch);
@@ -57,7 +54,7 @@ export function createLease(
   };
 }
 
-/** Highest epoch under which this instance was ever called. */
+/** The stored epoch: the highest under which this instance was ever called. */
 export interface Epoch {
   readonly instanceId: string;
   current(): number;

@@ -5,7 +5,7 @@ import { createEpoch, type Epoch } from './lease.ts';
 import { createJournal, type Journal } from './journal.ts';
 
 export interface RuntimeState {
-  /** Created with the folder, so that an envelope can only be replayed where its journal is. */
+  /** Id that was made with the folder. An envelope for this id cannot be replayed at a runtime with another journal. */
   readonly instanceId: string;
   readonly journal: Journal;
   readonly epoch: Epoch;

@@ -1,6 +1,6 @@
 /**
- * Entry: `npm run ui:types` writes types and a table of the operations that an API key may call into the SDK. A test
- * compares them with this API.
+ * Entry: `npm run ui:types` writes into the SDK the types and a table of the operations that an API key may call. A
+ * test compares both with the API.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -22,8 +22,8 @@ export async function renderSdkTypes(): Promise<string> {
 }
 
 /**
- * Writes simple types and the descriptions of objects at each field, because an editor shows only the name of a
- * reference.
+ * Writes simple types and the descriptions of objects at each field, because an editor shows only the names of types
+ * that a field refers to.
  */
 function withWordsInPlace(document: ReturnType<typeof documentFor>) {
   const schemas = new Map<string, unknown>(Object.entries(document.components?.schemas ?? {}));

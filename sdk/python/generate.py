@@ -1,4 +1,4 @@
-"""Makes `routine_automation.generated` of the document for API keys: `python generate.py openapi.json`."""
+"""Makes `routine_automation.generated` from the document for API keys: `python generate.py openapi.json`."""
 
 import shutil
 import subprocess

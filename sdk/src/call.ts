@@ -1,7 +1,7 @@
 export interface Limits {
   readonly limit: number;
   readonly remaining: number;
-  /** Undefined with an older service that does not send it. */
+  /** Undefined if the service is older and does not send the header. */
   readonly resetSeconds: number | undefined;
 }
 
@@ -13,7 +13,7 @@ export interface Reply<T> {
   readonly requestId: string | undefined;
   /** Version of the data, for `ifMatch`. */
   readonly etag: string | undefined;
-  /** Requests allowed in a minute, the rest of them, and the seconds until the minute is over. */
+  /** Requests allowed per minute, the remaining ones, and the seconds until the minute ends. */
   readonly limits: Limits | undefined;
   /** Address of the created resource. */
   readonly location: string | undefined;

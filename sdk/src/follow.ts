@@ -139,7 +139,7 @@ export async function waitForEnd(
   }
 }
 
-/** Recognizes repeated events: after a cut, or from a read after events. */
+/** Recognizes events that a new connection, or a read of the run, repeats. */
 class Seen {
   #state: string | undefined;
   #steps = 0;
@@ -189,7 +189,6 @@ async function* stream(follower: Follower): AsyncGenerator<Sign, void, undefined
   }
 }
 
-/** Remembers the last event and its time. */
 function signOf({ event, id, data, retryMs }: StreamedEvent, follower: Follower): Sign {
   follower.retryMs = retryMs ?? follower.retryMs;
   if ((event !== 'state' && event !== 'step' && event !== 'text') || data === undefined) return 'alive';

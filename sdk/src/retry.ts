@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 import type { OperationId, PutOptions } from './types.ts';
 
-/** A longer wait is left to the caller, whose error states it. */
+/** If the service asks for a longer wait, the caller gets the error, which states it, without a retry. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 const FIRST_PAUSE_MS = 500;
@@ -22,16 +22,15 @@ const ONCE: ReadonlySet<OperationId> = new Set([
 ]);
 
 /**
- * Tells whether a call may be repeated after it may have been carried out: with `ifMatch` it would fail its own
- * condition.
+ * Tells whether a call may be repeated after it may have been carried out. With `ifMatch` the second call would fail.
  */
 export function isRepeatable(id: OperationId, { ifMatch, ifNoneMatch }: PutOptions): boolean {
   return !ONCE.has(id) && ifMatch === undefined && ifNoneMatch === undefined;
 }
 
 /**
- * Returns the pause before the request is sent again; undefined when it must not be.
- * @param attempt 0 after the first one
+ * Returns the pause before the request is sent again; undefined if the request must not be repeated.
+ * @param attempt 0 after the first attempt
  */
 export function pauseBefore(
   error: unknown,

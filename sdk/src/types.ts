@@ -55,16 +55,16 @@ export interface ReadRunOptions extends CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Idempotency key: for 24 hours the same key and body return the first response. Default a new one. */
+  /** Idempotency key. For 24 hours the same key and body return the first response. Default a new key. */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface ChangeOptions extends CallOptions {
-  /** The `etag` of `.withResponse()`: after another change the call fails with `PreconditionFailedError`. */
+  /** The `etag` of `.withResponse()`. After another change the call fails with `PreconditionFailedError`. */
   readonly ifMatch?: string | undefined;
 }
 
 export interface PutOptions extends ChangeOptions {
-  /** `*` fails in the same way when the resource exists already. */
+  /** With `*` the call fails with `PreconditionFailedError` if the resource exists already. */
   readonly ifNoneMatch?: '*' | undefined;
 }

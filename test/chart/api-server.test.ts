@@ -8,13 +8,13 @@ import { z } from 'zod';
 import { helm } from './tools.ts';
 
 /**
- * What the chart makes, applied to an API server of Kubernetes: it fills in defaults, validates with all of its rules,
- * and warns of pods that are not restricted. No kubelet is needed. `KUBE_API` is its address, `KUBE_TOKEN` that of an
- * administrator, `KUBE_CA` the file of its certificate.
+ * Applies the chart's resources to a Kubernetes API server, which fills in defaults, validates with all of its rules,
+ * and warns of pods that are not restricted. No kubelet is needed. `KUBE_API` is the server's address, `KUBE_TOKEN` an
+ * administrator's token, `KUBE_CA` the file of the server's certificate.
  */
 const { KUBE_API: api, KUBE_TOKEN: token, KUBE_CA: ca } = process.env;
 const CHART = path.join(import.meta.dirname, '../../chart');
-/** A namespace for each set: its job of migrations cannot be changed, and helm deletes the one before. */
+/** Returns a namespace for each set of values: a job of migrations cannot be changed, and helm deletes the old one. */
 function namespaceOf(set: string): string {
   return `chart-${set}-${process.pid}`;
 }

@@ -9,7 +9,7 @@ import { dclint, helm, kubernetesValidate, type Tool } from './tools.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const CHART = path.join(ROOT, 'chart');
-/** Releases of Kubernetes that the chart is for; it is rendered for the newest and holds for all. */
+/** Releases of Kubernetes that the chart supports. */
 const RELEASES = ['1.32.0', '1.33.0', '1.34.0'] as const;
 const KUBERNETES = RELEASES[2];
 const SETS = ['small', 'large', 'existing'] as const;
@@ -87,7 +87,7 @@ test
   .each(SETS.flatMap((set) => RELEASES.map((release) => [set, release] as const)))(
   'what it makes is valid for Kubernetes, strictly: %s, %s',
   async (set, release) => {
-    // The last one of an option counts.
+    // Of a repeated option the last value counts.
     const text = await render(set, '--kube-version', release);
     const own = text.split(/^---$/m).filter((each) => !/^apiVersion: (monitoring|keda)\./m.test(each));
     const file = path.join(folder, `${set}-${release}.yaml`);
@@ -186,7 +186,7 @@ test.runIf(typeof withHelm !== 'string').each([
   await expect(render('small', ...args)).rejects.toThrow(/values don't meet the specifications of the schema/);
 });
 
-/** Returns the environment with files in place of those of the cluster. */
+/** Returns the environment of a container, with local files in place of the cluster's. */
 function environmentOf({ env }: z.infer<typeof container>, given: readonly string[]) {
   return Object.fromEntries(
     env.map(({ name, value }) => {

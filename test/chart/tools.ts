@@ -12,10 +12,10 @@ const HELM = '3.19.0';
 const VALIDATE = '1.37.0';
 const DCLINT = '3.1.0';
 
-/** Runs a tool and returns what it wrote. A failure's message holds what it wrote, too. */
+/** Runs a tool and returns its output. The message of a failure contains the output too. */
 export type Tool = (args: readonly string[]) => Promise<string>;
 
-/** Returns helm, built from its module, or the reason why there is none. */
+/** Returns helm, built from its Go module, or the reason why it is missing. */
 export async function helm(): Promise<Tool | string> {
   const folder = path.join(FOLDER, `helm-${HELM}`);
   const file = path.join(folder, 'helm');
@@ -28,7 +28,7 @@ export async function helm(): Promise<Tool | string> {
   return tool(file);
 }
 
-/** Returns kubernetes-validate, which holds resources against the schemas of Kubernetes, or why there is none. */
+/** Returns kubernetes-validate, which knows the schemas of Kubernetes, or the reason why it is missing. */
 export async function kubernetesValidate(): Promise<Tool | string> {
   const folder = path.join(FOLDER, `kubernetes-validate-${VALIDATE}`);
   const file = path.join(folder, 'bin', 'kubernetes-validate');

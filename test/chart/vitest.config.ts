@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Lints and renders the chart and lints compose.yaml: for the night, as its tools come from three registries. */
+/** Lints and renders the chart, and lints compose.yaml. Three registries bring the tools, so this runs at night. */
 export default defineConfig({
   root: new URL('../..', import.meta.url).pathname,
   test: {

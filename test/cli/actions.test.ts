@@ -32,7 +32,7 @@ test('several calls are shown, asked about once and sent, each with its verdict'
   expect(code).toBe(0);
   for (const words of ['One', 'Two', ...ids]) expect(stdout).toContain(words);
   for (const id of ids) expect(await actionEnded(client, id)).toMatchObject({ state: 'done' });
-  expect(tracker.calls.map((call) => call.arguments['title']).toSorted()).toEqual(['One', 'Two']);
+  expect(tracker.calls.map((call) => String(call.arguments['title'])).toSorted()).toEqual(['One', 'Two']);
 });
 
 test('without a terminal each call needs its digest, and one that differs leaves the other as it is', async ({

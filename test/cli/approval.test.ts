@@ -6,7 +6,7 @@ import { terminal } from './terminal.ts';
 
 const test = serviceTest();
 
-/** Signs a terminal in; the person answers its code while it waits. */
+/** Signs in at a terminal while a person approves or denies the code. */
 async function signIn(service: Service, person: Person, step: 'approve' | 'deny', body: object) {
   const user = await terminal();
   let words = '';

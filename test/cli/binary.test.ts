@@ -26,7 +26,7 @@ async function home(): Promise<string> {
   return folder;
 }
 
-/** Starts the built program with nothing of ours in its environment. */
+/** Starts the built program without this process's environment. */
 async function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [RAS, ...args], {
     env: { PATH: process.env['PATH'], HOME: await home(), ...env },

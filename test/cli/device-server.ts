@@ -12,19 +12,19 @@ export type DeviceAnswer =
 export interface DeviceServerOptions {
   readonly intervalSeconds?: number;
   readonly expiresInSeconds?: number;
-  /** One question after another; the last one from then on. */
+  /** The answers in order; the last one repeats. */
   readonly answers: readonly DeviceAnswer[];
-  /** Where the user confirms the code; by default the server itself. */
+  /** Address at which the user confirms the code. Default the server itself. */
   readonly address?: string;
-  /** Refuses to begin, as it does where too many are begun. */
+  /** True to refuse a sign-in, as the service does when too many are open. */
   readonly isBusy?: boolean;
 }
 
 export const KEY = `ras_Dev1ce00_${'k'.repeat(43)}`;
 
 /**
- * Stands in for the sign-in of devices (RFC 8628), and for what a key is checked by. It refuses what the document does not
- * permit: other clients, grants, codes and content types.
+ * Stands in for the sign-in of devices (RFC 8628) and for the check of a key. It refuses clients, grants, codes and
+ * content types that the document does not permit.
  */
 export async function startDeviceServer({
   intervalSeconds = 5,

@@ -13,7 +13,7 @@ interface Received {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** A receiver on this machine that keeps what it is sent. */
+/** Starts a receiver on this machine that keeps the received events. */
 async function receiver(status = 204) {
   const received: Received[] = [];
   const server = createServer((request, response) => {

@@ -8,13 +8,13 @@ const KEY = `ras_abcdefgh_${'s'.repeat(43)}`;
 const ENV = { RAS_API_URL: 'https://api.example.com', RAS_API_KEY: KEY };
 const URL = 'https://api.example.com/mcp';
 
-/** Stands for a service with which clients can register. */
+/** Stands in for a service that registers clients. */
 async function registering(address: unknown): Promise<Response> {
   expect(address).toBe('https://api.example.com/.well-known/oauth-authorization-server/auth');
   return Response.json({ registration_endpoint: 'https://api.example.com/auth/oauth2/register' });
 }
 
-/** The file of each client on Linux, from the home in which it was called, and what it then holds. */
+/** The file of each client on Linux, as a path from the home folder, and its content after the command. */
 const WRITTEN: Readonly<Record<string, readonly [string, unknown]>> = {
   'claude-code': [
     '.mcp.json',

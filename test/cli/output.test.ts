@@ -6,7 +6,7 @@ import { cut, renderTable, widthOf } from '../../cli/src/output/table.ts';
 import { duration } from '../../cli/src/output/words.ts';
 import { masked, maskedKey } from '../../cli/src/profiles/mask.ts';
 
-/** All that a terminal may obey: controls but tab and line feed, and marks of direction. */
+/** Characters that can manipulate a terminal: controls except tab and line feed, and marks of direction. */
 const HARMFUL = /(?![\t\n])\p{Cc}|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
 
 const hostile = fc.string({

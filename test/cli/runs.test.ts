@@ -146,7 +146,7 @@ test('logs -f writes the text of a step on a terminal as it comes, and once', as
       .split('\n')
       .map((line) => `  ${line}`),
   );
-  // The line of the step comes when it is finished, below its text.
+  // The line of a step is written when the step has finished, below its text.
   expect(logs.stdout.indexOf('step 0')).toBeGreaterThan(logs.stdout.indexOf('Line 0 '));
   service.gateway.control.reset();
 });

@@ -11,7 +11,7 @@ export interface Outcome {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Stdout as JSON; tests look into it freely. */
+  /** Parsed JSON of stdout, of any type. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
   readonly json: any;
 }
@@ -22,23 +22,23 @@ export interface TerminalOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Keys that are pressed when stderr holds a question, one after another. */
+  /** Keys to press, one list after another, each when stderr contains the question. */
   readonly answers?: readonly (readonly [question: string, keys: string])[];
   readonly fetch?: typeof globalThis.fetch;
-  /** Presses Ctrl-C when stderr holds this. */
+  /** Presses Ctrl-C when stderr contains this text. */
   readonly interruptAt?: string;
-  /** Happens in every pause, which lasts until it is done. */
+  /** Runs in every pause. The pause lasts until it has resolved. */
   readonly whilePaused?: () => Promise<unknown>;
-  /** Is told each line of stderr as it comes. */
+  /** Receives each line of stderr as it is written. */
   readonly onWords?: (text: string) => void;
 }
 
 /** A user at a machine with a home of its own, who runs `ras` in this process. */
 export class Terminal {
   readonly home: string;
-  /** The addresses at which the browser was started. */
+  /** Addresses that the command opened in the browser. */
   readonly opened: string[] = [];
-  /** Milliseconds that were paused for; no time passes. */
+  /** Milliseconds of each pause. No time passes. */
   readonly pauses: number[] = [];
   #clockMs = Date.now();
 
@@ -68,7 +68,7 @@ export class Terminal {
         const [question, keys] = answers[0] ?? [];
         if (question === undefined || !all.includes(question)) return;
         answers.shift();
-        // The question listens for keys only once it stands there.
+        // The question accepts keys only after it was printed.
         setImmediate(() => input.push(keys));
       },
     });
@@ -101,14 +101,14 @@ export class Terminal {
   }
 }
 
-/** Makes a terminal whose home is gone after the test. */
+/** Makes a terminal whose home folder is removed after the test. */
 export async function terminal(): Promise<Terminal> {
   const home = await mkdtemp(path.join(tmpdir(), 'ras-home-'));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   return new Terminal(home);
 }
 
-/** Names a service and a key as the environment does. */
+/** Returns the environment variables for a service and a key. */
 export function environmentOf({ baseUrl, headers }: ApiClient): Record<string, string> {
   return { RAS_API_URL: baseUrl, RAS_API_KEY: keyOf({ headers }) };
 }

@@ -5,7 +5,7 @@ import { routes } from '#api/routes.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
 import { documented, nearly, operationOf, parametersOf, type Parameter } from './agreement.ts';
 
-/** Values that each schema is tried with: enough that some fit the narrowest. */
+/** Number of values for each schema, enough that some fit the narrowest schema. */
 const TRIED = { numRuns: sized(1_000) * TIMES };
 
 const withBody = routes.filter(({ spec }) => spec.body !== undefined);
@@ -38,7 +38,7 @@ test.each(withParameters.map(({ spec }) => [spec.id, spec] as const))(
   'the document and the parser agree on every parameter of %s',
   (_, spec) => {
     for (const parameter of parametersOf(spec)) {
-      // HTTP takes it, and no operation.
+      // HTTP accepts this parameter, but no operation has it.
       if (parameter.name === 'page') continue;
       if (parameter.in === 'header') continue;
       const parser = (parameter.in === 'query' ? spec.query : spec.params) as unknown as {
@@ -47,7 +47,7 @@ test.each(withParameters.map(({ spec }) => [spec.id, spec] as const))(
       const isDocumented = documented(parameter.schema);
       fc.assert(
         fc.property(nearly(parameter.schema), (value) => {
-          // A URL holds text; arrays and objects have no spelling there.
+          // A URL contains text, which cannot express arrays and objects.
           const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
           const isAccepted =
             isStorable(text) && parser.shape[parameter.name]!.safeParse(text).success;
@@ -61,7 +61,7 @@ test.each(withParameters.map(({ spec }) => [spec.id, spec] as const))(
   },
 );
 
-/** Reads a parameter as a client's library would that knows its type. */
+/** Reads a parameter as the library of a client that knows its type. */
 function read({ schema }: Parameter, text: string): unknown {
   const isNumber = schema.type === 'integer' && /^-?(?:0|[1-9]\d*)$/.test(text);
   return isNumber ? Number(text) : text;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { buildOpenApi } from '#api/docs/openapi.ts';
 import { routes } from '#api/routes.ts';
 
-/** A JSON Schema of the document, as far as values are made from it. */
+/** The part of JSON Schema from which values are made. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -52,7 +52,7 @@ interface Operation {
   };
 }
 
-/** The document as any reader of it sees it. */
+/** The OpenAPI document as a reader gets it, parsed from JSON. */
 export const document = JSON.parse(
   JSON.stringify(buildOpenApi(routes, { publicUrl: 'https://api.acme.dev', productTag: 'ras' })),
 ) as {
@@ -80,7 +80,7 @@ function nameIn(ref: string): string {
   return ref.split('/').at(-1) ?? '';
 }
 
-/** Tells what fits a schema of the document, by a validator that is not ours. */
+/** Returns a function that tells whether a value fits a schema of the document, by an independent validator. */
 export function documented(schema: Schema): (value: unknown) => boolean {
   const check = validatorOf(schema);
   return (value) => check(value);
@@ -89,7 +89,7 @@ export function documented(schema: Schema): (value: unknown) => boolean {
 const ajv = formats.default(new Ajv2020({ strict: false, logger: false, validateFormats: true }));
 ajv.addSchema({ $id: 'document', components: document.components });
 
-/** Compiles a schema of the document; the named shapes that it refers to are compiled once for all. */
+/** Compiles a schema of the document. The named schemas that it refers to are compiled once for all schemas. */
 export function validatorOf(schema: Schema): ValidateFunction {
   return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')));
 }
@@ -101,9 +101,9 @@ const NASTY: readonly unknown[] = [
   [], [[]], {}, { a: 1 }, ['a', 'a'], { '': '' }, { now: 'x' }, { 'a b': '' },
 ];
 
-/** Values that fit a schema, but for a part here and there that may be anything. */
+/** Makes values that fit a schema, except for a few parts that may be anything. */
 export function nearly(schema: Schema): fc.Arbitrary<unknown> {
-  // Free JSON has nothing to be near to. A NUL or a name `__proto__` deep in it is refused, which no schema can say.
+  // Free JSON accepts almost any value. It refuses a NUL and a name `__proto__`, which no schema can express.
   if (Object.keys(schema).length === 0) return fitting(schema);
   const nasty = fc.constantFrom(...NASTY).map((value) => structuredClone(value));
   return fc.oneof(
@@ -139,7 +139,7 @@ function fitting(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-/** Joins two schemas: what fits a choice has to fit what stands beside the choices as well. */
+/** Joins two schemas: a value must fit the choice and the fields beside the choices. */
 function both(common: Schema, choice: Schema): Schema {
   if (common.properties === undefined) return choice;
   return {
@@ -161,13 +161,13 @@ const MOST_OPTIONAL = 4;
 function objects(schema: Schema): fc.Arbitrary<unknown> {
   const { properties = {}, required = [], additionalProperties: more } = schema;
   const optional = Object.keys(properties).filter((name) => !required.includes(name));
-  // A few at a time: of thirty that each fit nearly, hardly ever do all.
+  // A few optional fields at a time: of thirty fields that each nearly fit, hardly ever do all fit.
   const known = fc.subarray(optional, { maxLength: Math.min(MOST_OPTIONAL, optional.length) }).chain((chosen) => {
     const named = [...required, ...chosen].map((name) => [name, nearly(properties[name] ?? {})]);
     return fc.record(Object.fromEntries(named) as Record<string, fc.Arbitrary<unknown>>);
   });
   if (more === undefined || typeof more === 'boolean') {
-    // A field too many, now and then.
+    // Sometimes add an unknown field.
     return fc.oneof(
       { weight: 9, arbitrary: known },
       { weight: 1, arbitrary: known.map((value) => ({ ...value, unknown: 1 })) },
@@ -197,7 +197,7 @@ function texts({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc.A
     default:
   }
   if (pattern?.includes('(?') === true) {
-    // The generator knows no such groups; these are sums of money.
+    // The generator does not support such groups. The patterns with groups are those of sums of money.
     return fc.constantFrom('1', '0.50', '25.00', '0', '0.00', '-1', '1.', '1e3', '1234567890');
   }
   if (pattern !== undefined && !pattern.startsWith('^[^\\u0000]*')) {
@@ -213,7 +213,7 @@ function texts({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc.A
 
 const matching = new Map<string, fc.Arbitrary<string>>();
 
-/** Reading a pattern takes longer than making a value by it, and each value of an object asks for it again. */
+/** Caches the generator of a pattern, because parsing a pattern takes longer than making a value. */
 function textsMatching(pattern: string, maxLength: number): fc.Arbitrary<string> {
   const key = `${maxLength} ${pattern}`;
   const known = matching.get(key) ?? fc.stringMatching(new RegExp(pattern), { maxLength });

@@ -7,7 +7,7 @@ import { buildOpenApi } from '#api/docs/openapi.ts';
 import type { Route } from '#api/route.ts';
 import { routes } from '#api/routes.ts';
 
-/** Operations that users of such a service ask for and the contract does not name. */
+/** Operations that users of such a service need and the contract does not name. */
 const beyondContract: readonly string[] = [
   'GET /ready',
   'GET /public/config',
@@ -121,7 +121,7 @@ const beyondContract: readonly string[] = [
   'POST /v1/chats/{chatId}/test',
 ];
 
-/** The contract names no scope here, and yet a key that may not write connections must not make one. */
+/** Scopes that the contract does not name: a key that may not write connections must not create one. */
 const scopesBeyondContract: Readonly<Record<string, string>> = {
   'POST /v1/connections/api-key/{provider}': 'connections:write',
 };
@@ -194,13 +194,13 @@ function ofRoute({ spec }: Route): Operation {
   return { auth: contractAuth(spec.auth), scope: spec.scope, success: spec.success.status };
 }
 
-/** The contract does not tell a session with a project from one without. */
+/** Maps an operation's kind of caller to the contract's. The contract does not distinguish sessions by project. */
 function contractAuth(kind: AuthKind): string {
   if (kind === 'returning-owner') return 'owner-session';
   return kind === 'project-session' ? 'session' : kind;
 }
 
-/** The scheme that a document can name: a person's session is one, whichever person may call. */
+/** Maps an operation to the form that a document can express: it has one scheme for the sessions of all persons. */
 function documentedForm({ auth, scope, success }: Operation): Operation {
   return { auth: auth.endsWith('session') && auth !== 'key-or-session' ? 'session' : auth, scope, success };
 }
@@ -209,7 +209,7 @@ function readDocument(): Map<string, Operation> {
   const document = buildOpenApi(routes, { publicUrl: 'https://api.test', productTag: 'ras' });
   const found = new Map<string, Operation>();
   for (const [path, item] of Object.entries(document.paths ?? {})) {
-    // Paths of the authentication library are not our routes; test/core/accounts/identity compares them with the served ones.
+    // The authentication library serves these paths; test/core/accounts/identity compares them with the document.
     if (path.startsWith('/auth/')) continue;
     for (const [method, operation] of Object.entries(item ?? {})) {
       const { security, responses } = z
@@ -222,7 +222,7 @@ function readDocument(): Map<string, Operation> {
       found.set(`${method.toUpperCase()} ${path}`, {
         auth: authOf(security),
         scope: security.flatMap((scheme) => Object.values(scheme).flat())[0],
-        // A stream that has nothing to send any more also responds with 204.
+        // A stream without anything left to send responds with 204 too.
         success: Math.min(...success.map(Number)),
       });
     }

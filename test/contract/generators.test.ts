@@ -21,7 +21,7 @@ describe.each([
     const inPlace = schemas.filter(({ schema, path }) => {
       const isNamed = path.length === 3 && path[0] === 'components';
       const isEnvelope = path.includes('responses') && path.at(-1) === 'schema';
-      // The second part of what extends another object.
+      // The second part of a schema that extends another object.
       const isExtension = path.at(-2) === 'allOf';
       return isObject(schema.properties) && schema.type === 'object' && !isNamed && !isEnvelope && !isExtension;
     });
@@ -82,7 +82,7 @@ test('the document for API keys says each long text once, and forbids unknown fi
   const texts = schemasIn(FOR_KEYS.components.schemas).map(({ schema: { description } }) => description);
   const long = texts.filter((text) => typeof text === 'string' && text.length > 200);
   expect(long.length).toBeGreaterThan(30);
-  // Checks of results have other types in requests than in responses.
+  // Checks of results have two types, for requests and for responses, so one text appears twice.
   expect(long.length - new Set(long).size).toBeLessThanOrEqual(1);
   const { CreateRoutine, PutRoutine, UpdateRoutine } = FOR_KEYS.components.schemas;
   for (const request of [CreateRoutine, PutRoutine]) expect(request.unevaluatedProperties).toBe(false);
@@ -162,19 +162,19 @@ interface Found {
   readonly schema: Any;
 }
 
-/** Returns everything in a document that may be a schema, with its path. */
+/** Returns every value in a document that may be a schema, with its path. */
 function schemasIn(value: Any, path: readonly string[] = []): Found[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.entries(value)
     .filter(([key]) => key !== 'example' && key !== 'examples')
     .flatMap(([key, each]) => schemasIn(each, [...path, key]));
-  // The names of fields may be those of keywords.
+  // Fields may have the names of keywords.
   return path.at(-1) === 'properties' || Array.isArray(value) ? inner : [{ path, schema: value }, ...inner];
 }
 
 /**
- * Lists what a document says of the fields of a schema, each with its path: whether it is required, its types, choices and
- * default, and its description. That of an id may repeat the name of the field.
+ * Lists each field of a schema with its path: whether it is required, its types, choices and default, and its
+ * description. The description of an id may repeat the name of the field.
  */
 function fieldsIn(document: Any, schema: Any, path = '', refs: readonly string[] = []): Record<string, Any> {
   if (!isObject(schema)) return {};
@@ -194,7 +194,7 @@ function fieldsIn(document: Any, schema: Any, path = '', refs: readonly string[]
   return Object.assign({}, ...found, ...nested, ...own, ...required);
 }
 
-/** Merges what a place, its component and its only choice beside null say. */
+/** Merges the description at a place with those of its component and of its only choice beside null. */
 function wordsOf(document: Any, field: Any): Any {
   const { $ref: ref, anyOf = [], type, enum: values, default: fallback, description: words } = field;
   const kept = anyOf.filter((choice: Any) => choice.type !== 'null');

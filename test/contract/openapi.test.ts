@@ -96,7 +96,7 @@ function document(audience: Audience = 'all'): any {
   return buildOpenApi(routes, { publicUrl: 'https://api.acme.dev', productTag: 'ras', for: audience });
 }
 
-/** Runs the linter as a process with everything that would leave this machine switched off. */
+/** Runs the linter in a process of its own, without requests to other machines. */
 async function lint(openapi: unknown): Promise<{ output: Report }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'ras-openapi-'));
   try {
@@ -116,7 +116,7 @@ async function lint(openapi: unknown): Promise<{ output: Report }> {
       REDOCLY_TELEMETRY: 'off',
       REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
     };
-    // Findings make it exit with 1; the report on its standard output is what counts.
+    // The linter exits with 1 when it finds faults; its report is on standard output.
     const { stdout } = await run(process.execPath, args, { cwd: ROOT, env }).catch(
       (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
     );

@@ -1,6 +1,6 @@
 /**
- * Every row of the contract's tables, and the rules that stand beside them, by section: name of the row → what it
- * says. A test names the rows it proves (`proves` in `test/support`); `docs/contract-coverage.md` is made of both.
+ * Every row of the contract's tables, and the rules beside them, by section: the name of the row → its text. A test
+ * names the rows that it proves (`proves` in `test/support`), and `docs/contract-coverage.md` is made from both.
  */
 export const SPEC_ROWS = {
   'Fields of a routine': {
@@ -185,6 +185,6 @@ type Sections = typeof SPEC_ROWS;
 export type SpecRow = { [S in keyof Sections]: keyof Sections[S] }[keyof Sections];
 
 
-/** Rows that no test proves, each with the reason. One that is proven must leave this list. */
+/** Rows that no test proves, each with the reason. A row with a test must leave this list. */
 export const NOT_COVERED: Partial<Record<SpecRow, string>> = {
 };

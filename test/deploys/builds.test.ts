@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 afterAll(() => service.close());
 
-/** Workers of one build, all of this checkout's code. */
+/** Starts the workers of one build, with this checkout's code. */
 async function startBuild(buildId: string | undefined): Promise<{ stop(): Promise<void> }> {
   const { config, deps } = service;
   const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
@@ -63,7 +63,7 @@ function deployment(): string {
   return service.config.TEMPORAL_TASK_QUEUE;
 }
 
-/** Makes it current once Temporal knows it, and waits until room is counted on it. */
+/** Makes a build current once Temporal knows it, and waits until the build's slots are counted. */
 async function makeCurrent(buildId: string | undefined): Promise<void> {
   const attempt = async () => {
     await setCurrentBuild(service.temporal, deployment(), buildId);
@@ -109,7 +109,7 @@ test('runs that are open when builds are introduced go on, on the first build th
   const after = await startRun();
   expect(await runEnded(key, after)).toMatchObject({ state: 'succeeded' });
   expect(await buildOf(after)).toBe('one');
-  // Its call is cut off, and made again where the run goes on.
+  // The call is cut off, and repeated on the worker where the run continues.
   await unversioned.stop();
   expect(await runEnded(key, open)).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
   expect(await buildOf(open)).toBe('one');
@@ -172,7 +172,7 @@ test.runIf(FULL_SIZE)(
     await makeCurrent('here');
     const settings = { client: temporal, taskQueue: config.TEMPORAL_TASK_QUEUE, log: deps.log };
     const elsewhere = { ...settings, workflowId, everyMs: 100, stuckAfterMs: 500 };
-    // A worker that would not get the new one lets it be.
+  // A worker that would not get the new scheduler leaves the old one alone.
     const kept = [await keepScheduler({ ...elsewhere, takesRuns: () => false })];
     const waitsLong = async () => (await found()).waitsMs > 3_000;
     await expect.poll(waitsLong).toBe(true);

@@ -16,7 +16,7 @@ import { workerProcesses } from '#test/support/worker-process.ts';
 
 const release = await lastRelease();
 
-/** Runs of each build that are mailed of, and as many that ping a monitor; revocations of each build. */
+/** Number of runs per build with a mail, of runs with a ping to a monitor, and of revocations. */
 const EACH = 3;
 const SUCCEEDS = 'Answer with one line.';
 const FAILS = 'Answer with what is refused.';
@@ -32,7 +32,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
     const { database } = service.deps;
     const checkout = await checkOutCommit(release!);
     onTestFinished(() => checkout.remove());
-    // Ticks are those of the test alone.
+    // Only the test starts ticks.
     const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
     await service.temporal.workflow.start(WORKFLOW.scheduler, {
       taskQueue,
@@ -91,7 +91,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
       expect(await database.row`select build_id as build from runs where id = ${id}`).toEqual({ build });
     }
 
-    // Each is put off once: mails by a greylist, pings and revocations by a 503.
+    // Each is postponed once: mails by a greylist, pings and revocations by a 503.
     mailbox.faults.deferred = 2 * EACH;
     authorizationServer.control.revocationFaults.push(...Array.from({ length: 2 * EACH }, () => 503));
     const { url: before } = await workers.api(fixture.env(mailbox.env), { cwd: checkout.folder });
@@ -105,13 +105,13 @@ test.runIf(FULL_SIZE && release !== undefined)(
     const once = ['earlier', 'later'].flatMap((build) => Array.from({ length: EACH }, (_, nth) => `/${build}/${nth}`));
 
     const waits = (column: Sql) => sql`${column} < 'infinity'`;
-    /** Moves the next attempts of both, where they wait for one. */
+    /** Sets the next attempts of mails, pings and revocations that wait for one. */
     const moveAttempts = async (to: Sql) => {
       await changeMessages(database, ifAny({ state: 'pending', nextAttemptAt: waits }), { nextAttemptAt: to });
       await changeRevocations(database, ifAny({ nextAttemptAt: waits }), { nextAttemptAt: to });
       await changeWork(database, ifAny({ attempts: 1 }), { dueAt: to });
     };
-    // However long the test takes, no wait is over by itself.
+    // No wait ends by itself, however long the test takes.
     const later = ahead('1 hour');
 
     await tickBefore();
@@ -130,7 +130,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
     await service.deps.work.idle();
     await moveAttempts(later);
     await Promise.all([tickBefore(), tickNow()]);
-    // Neither makes a second attempt at what waits for one of the other.
+    // Neither build makes a second attempt at the other's waiting work.
     expect(paths()).toEqual(once);
     expect(mailbox.faults.deferred).toBe(0);
     expect(await newsTo(mailbox, owner)).toEqual([]);
@@ -160,7 +160,7 @@ interface Revoked {
   readonly revocation: { readonly providerRevocation: string };
 }
 
-/** Makes a tick and waits for its end, which is when the next one begins. */
+/** Starts a tick and waits for its end, which is when the next tick begins. */
 async function tickOverHttp(client: ApiClient, { config }: Service): Promise<void> {
   const ticking = client.with({ 'X-Scheduler-Secret': config.SCHEDULER_SECRET ?? '' });
   const isBegun = async () => !(await ticking.post('/internal/scheduler/tick')).data.alreadyRunning;

@@ -55,7 +55,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
       schedule: '30 6 * * 1',
     });
     expect(await runOnce(here, id)).toMatchObject({ state: 'succeeded' });
-    // Mail about events that the last release does not know, and a run that its worker would not rehearse.
+    // Mails about events that the last release does not know, and a run that its worker would not rehearse.
     const mail = { on: ['failed', 'held', 'question'], to: 'owners' };
     expect((await here.patch(`/v1/routines/${id}`, { notifications: { mail } })).status).toBe(200);
     expect((await key.get(`/v1/routines/${id}`)).data.notifications.mail).toEqual({ on: ['failed'], to: 'owners' });
@@ -66,7 +66,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
   300_000,
 );
 
-/** Starts API and worker of that release on a database with the migrations of this one. */
+/** Starts API and worker of that release on a database with this checkout's migrations. */
 async function startRelease(folder: string) {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());

@@ -12,7 +12,7 @@ import { signUp } from '#test/support/people.ts';
 import { startNode } from '#test/support/node-process.ts';
 
 const ALL = (await migrationFiles()).map(migrationName);
-/** Returns the columns of a migrated database. */
+/** Query for the columns of a migrated database. */
 const COLUMNS = `
   select table_name, column_name, data_type, is_nullable, column_default
   from information_schema.columns where table_schema = 'public' order by 1, 2
@@ -41,7 +41,7 @@ test('processes that migrate at the same time all end well, and one does the wor
 
 test('a process that is killed between or within migrations leaves a database that the next one completes', async () => {
   const { url, client } = await emptyDatabase();
-  // It waits inside its transaction, after a change.
+  // The migration waits inside its transaction, after a change.
   const step = (wait: number) => `
     export async function up(knex) {
       await knex.raw('create table half_done (id int)');
@@ -60,7 +60,7 @@ test('a process that is killed between or within migrations leaves a database th
   };
   await expect.poll(sleeping, { interval: 50 }).toBe(1);
   await killed.end('SIGKILL');
-  // A batch is recorded step by step, so those before it stay.
+  // A batch is recorded step by step, so the steps before the failed one remain.
   expect((await applied(client)).length).toBeLessThanOrEqual(5);
   await writeFile(file, step(0));
   const next = migrations(url, slow.folder);
@@ -99,7 +99,7 @@ test.runIf(FULL_SIZE)(
     expect(await migrating.exited).toBe(0);
     expect(migrating.output()).toContain('9998_widen');
     await reader.query('select widened from routines');
-    // An index that is built concurrently waits for old transactions, and keeps none waiting.
+  // An index that is built concurrently waits for old transactions without blocking others.
     expect((await reader.query('select lock_timeout from said')).rows).toEqual([{ lock_timeout: '0' }]);
   },
 );

@@ -19,7 +19,7 @@ beforeAll(async () => {
   workers = workerProcesses(service);
   key = await (await signUp(service)).key();
   release = await checkOut();
-  // Sources of its own, so that no bundle of this checkout will do.
+  // Sources that differ from this checkout's, so that the release cannot use this checkout's bundle.
   await release.change('workflows/index.ts', "'./run.ts';", "'./run.ts'; // of this release");
 });
 afterAll(async () => {
@@ -28,15 +28,15 @@ afterAll(async () => {
   await release.remove();
 });
 
-/** Every file can be seen, and none can be written. */
+/** Runs a command with all files readable, and none writable. */
 const READ_ONLY = ['bwrap', '--die-with-parent', '--ro-bind', '/', '/', '--dev', '/dev'];
 
-/** Works with a run on read-only files and returns what the worker wrote. */
+/** Performs a run on read-only files and returns the worker's output. */
 async function workOnReadOnlyFiles(...more: string[]): Promise<string> {
   const wrap = [...READ_ONLY, ...more, '--'];
   const worker = await workers.start({}, { cwd: release.folder, wrap });
   expect((await runOnce(key, await createRoutine(key))).state).toBe('succeeded');
-  // The sandbox passes no signal on, and takes its process with it.
+  // The sandbox forwards no signal, so kill it; its process ends with it.
   await worker.end('SIGKILL');
   return worker.output();
 }
@@ -64,7 +64,7 @@ test.skipIf(!HAS_BUBBLEWRAP || !FULL_SIZE)(
     expect(refused.output()).toContain(stale);
     expect(refused.output()).toContain('cannot be bundled here; bundle it beforehand with npm run build');
 
-    // Only the temporary folder can be written; either checkout may lie in it.
+    // Only the temporary folder is writable. Either checkout may be inside it.
     const shown = [process.cwd(), release.folder].flatMap((folder) => ['--ro-bind', folder, folder]);
     const output = await workOnReadOnlyFiles('--tmpfs', '/tmp', ...shown);
     expect(output).toContain(stale);

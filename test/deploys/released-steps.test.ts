@@ -28,11 +28,11 @@ test('each migration has the number after that of the one before', async () => {
   expect(numbers).toEqual(numbers.map((_, index) => index + 1));
 });
 
-/** Tables that grow with runs, steps and requests: an index takes minutes to build where there are millions of rows. */
+/** Tables that grow with runs, steps and requests. With millions of rows an index takes minutes to build. */
 const LARGE =
   /\b(runs|steps|usage_ledger|usage_days|webhook_deliveries|webhook_attempts|outbox|audit_events|model_calls)\b/;
 
-/** Lists the statements of a step that hold up the writes of a large table, which it did not make, for an index. */
+/** Lists the statements of a step that block the writes of an existing large table for an index. */
 function blocking(step: string): string[] {
   const indexes = step.match(/create\s+(unique\s+)?index[^;`']*?\son\s+\w+/gi) ?? [];
   return indexes.filter((index) => {
@@ -65,7 +65,7 @@ test('an index of a large table is built beside its writers', async () => {
   }
 });
 
-/** Tells whether a step begins with a comment that says which locks it takes, and for how long. */
+/** Tells whether a step begins with a comment about its locks and their duration. */
 function saysItsLocks(step: string): boolean {
   const [, comment = ''] = /^(?:import[^;]*;\s*)*((?:\/\*\*[^]*?\*\/)|(?:\/\/.*\n)+)/.exec(step.trim()) ?? [];
   return /\bLocks: \S.{15,}/.test(comment.replace(/\n\s*(\*|\/\/)\s?/g, ' '));
@@ -88,7 +88,7 @@ test('a step that asks for no transaction gets none', async () => {
     const step = path.join(folder, '9999_reason.ts');
     await writeFile(step, IN_A_TRANSACTION);
     await expect(migrate(testDatabase.url, `${folder}/`)).rejects.toThrow('cannot run inside a transaction block');
-    // Under another name, since a module is loaded once.
+    // Write it under another name, because Node loads a module only once.
     await rm(step);
     await writeFile(path.join(folder, '9999_reason_apart.ts'), APART);
     expect(await migrate(testDatabase.url, `${folder}/`)).toEqual(['9999_reason_apart']);

@@ -23,7 +23,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Takes the last migration off the record, as if the release had gone live before its migration; returns its name. */
+/** Deletes the record of the last migration, as if the release had started before its migration; returns its name. */
 async function forgetLastMigration(): Promise<string> {
   const last = await service.deps.database.row<{
     name: string;

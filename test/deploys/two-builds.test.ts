@@ -23,14 +23,14 @@ beforeAll(async () => {
   key = await (await signUp(service)).key();
   tools = await startHostileTools();
   later = await checkOut();
-  // The one that a worker starts would move to another build at the end of a minute.
+  // The scheduler that a worker starts would move to another build at the end of a minute.
   const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
   await service.temporal.workflow.start(WORKFLOW.scheduler, {
     taskQueue,
     workflowId: schedulerWorkflowId(taskQueue),
     args: [{ intervalMs: 3_000 }],
   });
-  // A run of the later release makes other commands, in another order: neither can carry on what the other began.
+  // A run of the later release makes other commands in another order, so neither build can continue the other's run.
   await later.change(
     'workflows/run.ts',
     'for (let index = 0; ;) {',
@@ -44,7 +44,7 @@ afterAll(async () => {
   await later.remove();
 });
 
-/** Workers without a cache: any worker computes each step of a workflow from its history. */
+/** Environment of workers without a cache, so that any worker computes each step of a workflow from its history. */
 const FORGETFUL = { WORKER_MAX_CACHED_WORKFLOWS: '0', LOG_LEVEL: 'info' };
 
 function startEarlier(buildId = 'earlier'): Promise<NodeProcess> {
@@ -54,7 +54,7 @@ function startLater(buildId = 'later'): Promise<NodeProcess> {
   return workers.start({ ...FORGETFUL, WORKER_BUILD_ID: buildId }, { cwd: later.folder });
 }
 
-/** Does what `deploy:current -- --unversioned` does, whether or not its workers are there yet. */
+/** Has the effect of `deploy:current -- --unversioned`, whether or not its workers have started. */
 async function makeUnversioned(): Promise<void> {
   const { client, name } = { client: service.temporal, name: service.config.TEMPORAL_TASK_QUEUE };
   await setCurrentBuild(client, name, undefined);
@@ -66,7 +66,7 @@ async function makeCurrent(build: string): Promise<string> {
   return output;
 }
 
-/** Starts runs that call a tool between two model steps; resolves when all are in the call. */
+/** Starts runs that call a tool between two model steps; resolves when all runs wait for the tool. */
 async function startRuns(count: number): Promise<string[]> {
   const before = tools.control.calls.length;
   const mark = marker();
@@ -82,14 +82,14 @@ async function startRuns(count: number): Promise<string[]> {
   return started.map(({ data }) => data.id);
 }
 
-/** Sends the responses to tool calls, which are held back until then. */
+/** Holds the responses to tool calls until the returned function is called. */
 function holdTools(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   tools.control.held = promise;
   return resolve;
 }
 
-/** Returns the builds that computed a run's steps, and how often one could not. */
+/** Returns the builds that computed a run's steps, and how often a build failed to. */
 async function historyOf(runId: string) {
   const { events = [] } = await service.temporal.workflow.getHandle(runId).fetchHistory();
   const builds = (events ?? []).flatMap(
@@ -152,7 +152,7 @@ test('runs that are open on two builds, while the later one is made current and 
     buildId: string;
   }>`select id, build_id as "buildId" from runs where id = any(${expected.map(([id]) => id)})`;
   expect(new Map(recorded.map(({ id, buildId }) => [id, buildId]))).toEqual(new Map(expected));
-  // The scheduler has moved back, so the release that was taken back has nothing left to do.
+  // The scheduler has moved back, so the withdrawn release has no work left.
   await expect
     .poll(() => workers.command('workers/deployment/status.ts', 'later'), {
       interval: 1_000,

@@ -52,7 +52,7 @@ test('the device flow waits for the person, then gives tokens that rotate and ca
   expect(second.refresh_token).not.toBe(first.refresh_token);
   await post('/token/revocation', { token: second.access_token });
   expect(await server.accessToken(second.access_token)).toBeUndefined();
-  // A refresh token that was used already ends the whole grant.
+  // A second use of a refresh token ends the whole grant.
   expect((await refresh(first.refresh_token)).body.error).toBe('invalid_grant');
   expect((await refresh(second.refresh_token)).body.error).toBe('invalid_grant');
 });

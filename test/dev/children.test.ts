@@ -60,7 +60,7 @@ async function gone(process: ProcessIdentity): Promise<void> {
   await vi.waitFor(() => expect(isRunning(process)).toBe(false), { timeout: PATIENCE_MS, interval: 25 });
 }
 
-/** The watchdog is the supervisor's one child that runs our script of that name. */
+/** Returns the watchdog, which is the supervisor's only child that runs the script of that name. */
 async function watchdogOf(supervisor: number): Promise<ProcessIdentity> {
   const found = await vi.waitFor(
     () => {
@@ -70,7 +70,7 @@ async function watchdogOf(supervisor: number): Promise<ProcessIdentity> {
         .filter(Boolean)
         .map(Number)
         .find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('watchdog'));
-      // There is none for an instant after one was killed.
+      // For an instant after a kill there is no watchdog.
       if (watchdog === undefined) throw new Error('no watchdog');
       const identity = identify(watchdog);
       if (identity === undefined) throw new Error('the watchdog is gone');
@@ -141,7 +141,7 @@ describe('children under supervision', () => {
     process.kill(first.pid, 'SIGKILL');
     await gone(first);
     await watchdogOf(supervisor.pid!);
-    // Both gone within the instant between its birth and its first list is what `pids.json` is for.
+    // The pause avoids the case that `pids.json` is for: both die between the watchdog's start and its first list.
     await sleep(500);
     supervisor.kill('SIGKILL');
     await gone(children[0]!);
@@ -229,7 +229,7 @@ describe('children under supervision', () => {
   });
 
   it('the end of the npm that runs the script stops everything', async () => {
-    // The shell in between is how npm runs scripts; the outer one stands for npm.
+    // npm runs scripts through such an inner shell; the outer shell stands in for npm.
     const inner = `${process.execPath} "$@"; true`;
     const { supervisor, children } = await start([IDLE], ['sh', '-c', `sh -c '${inner}' sh "$@"; true`, 'sh'], {
       npm_lifecycle_event: 'start',

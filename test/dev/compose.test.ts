@@ -29,7 +29,7 @@ const compose = z.object({
 const text = readFileSync(new URL('../../compose.yaml', import.meta.url), 'utf8');
 const { services, secrets } = compose.parse(parse(text, { merge: true }));
 const all = Object.entries(services);
-/** Those of this repository, with what each of them starts as. */
+/** The services of this repository, with the role of each. */
 const ROLES: Record<string, Role> = {
   migrations: 'migrate',
   api: 'api',
@@ -87,12 +87,12 @@ test.for(Object.entries(ROLES))('what %s is given is a configuration in producti
   });
   const config = loadConfig(role, Object.fromEntries(filled));
   expect(config).toMatchObject({ NODE_ENV: 'production' });
-  // No secret goes to a process that does not read it.
+  // A process gets no secret that it does not read.
   const read = new Set(filled.map(([, value = '']) => path.basename(value)));
   expect(given.filter((each) => !read.has(each))).toEqual([]);
 });
 
-/** Returns what an operator who sets only what is demanded gets. */
+/** Returns a variable's value for an operator who sets only the required variables. */
 function interpolated(variable: string, value: string): string {
   return value.replace(/\$\{\w+(?::-([^}]*)|:\?[^}]*)\}/, (_, fallback?: string) => {
     return fallback ?? `https://${variable.toLowerCase().replaceAll('_', '-')}.test`;

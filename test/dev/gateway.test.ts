@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { MannerName } from '#dev/fakes/gateway/manners.ts';
 import { startGateway, type Gateway } from '#dev/fakes/gateway/server.ts';
 
-// Tests of the product would still pass if the gateway grew lenient, so what it refuses and holds back is tested here.
+// Tests of the product would still pass if the gateway refused less, so its refusals and holds have these tests.
 let gateway: Gateway;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const FORMAT = { type: 'json_schema', json_schema: { name: 'result', schema } };
 const FORMED = { model: 'fixture/analyst', response_format: FORMAT };
 const THINKER = { model: 'fixture/thinker' };
 
-/** An assistant turn that calls `look_up`, and the results that answer it. */
+/** Makes an assistant turn that calls `look_up`, and the results that answer it. */
 function exchange(ids: string[], answered = ids, further: object = {}): object[] {
   const calls = ids.map((id) => ({
     id,

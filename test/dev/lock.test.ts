@@ -29,7 +29,7 @@ describe('a lock file', () => {
           async () => {
             inside += 1;
             expect(inside).toBe(1);
-            // The first one leaves once both others have found it there.
+            // The first holder leaves once both others wait.
             await expect.poll(() => waited).toBe(2);
             inside -= 1;
             if (number === 1) throw new Error('failed');
@@ -51,7 +51,7 @@ describe('a lock file', () => {
     writeFileSync(path, JSON.stringify(token));
     holder.kill('SIGKILL');
     await once(holder, 'exit');
-    // As fresh as can be, so that it is not taken over for its age.
+    // A time in the future, so that the lock is not taken over for its age.
     const inAnHour = Date.now() / 1_000 + 3_600;
     utimesSync(path, inAnHour, inAnHour);
     expect(await withLock(path, async () => 'mine')).toBe('mine');

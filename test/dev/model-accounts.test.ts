@@ -11,7 +11,7 @@ import { HAS_BUBBLEWRAP, WHY_SKIPPED } from '#test/runtime/bubblewrap.ts';
 
 const SECRET = Buffer.alloc(32, 7).toString('base64');
 
-/** Starts the accounts of a local start, and gives what the runtime says of itself and what the person was told. */
+/** Starts the accounts of a local start, and returns the runtime's description of itself and the notes for the user. */
 async function startedWith(env: NodeJS.ProcessEnv) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'ras-accounts-'));
   const children: Child[] = [];

@@ -42,7 +42,7 @@ function list(owner: string, ...ids: string[]): Reply {
   return [200, { object: 'list', data }];
 }
 
-/** Looks with nothing of this machine: neither its environment nor its servers. */
+/** Searches without the environment and the servers of this machine. */
 function find(env: NodeJS.ProcessEnv, more: Partial<FindOptions> = {}) {
   return findModels({ env, dataDir, fixture: false, localPorts: [], providers: [], ...more });
 }
@@ -56,7 +56,7 @@ function provider(port: number) {
   };
 }
 
-/** Reads the file as API and worker do. */
+/** Reads the file of sources as API and worker do. */
 function sourcesOf(env: Record<string, string> = {}) {
   return readModelSources({ ...env, GATEWAYS_FILE: file });
 }

@@ -25,7 +25,7 @@ let dataDir: string;
 let port: number;
 let running: Postgres | undefined;
 
-/** The tests go through the life of one cluster, in order. */
+/** The tests use one cluster, in order, from its creation on. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ras-postgres-'));
   chmodSync(folder, 0o755);

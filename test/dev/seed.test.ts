@@ -38,19 +38,19 @@ function clientOf({ apiKey }: { apiKey: string }): ApiClient {
   return new ApiClient(service.url, { Authorization: `Bearer ${apiKey}` });
 }
 
-/** The demo account as it is in a browser. */
+/** Signs in to the demo account like a browser. */
 async function enter({ email, password }: { email: string; password: string }): Promise<ApiClient> {
   return (await signIn(service, email, password)).session;
 }
 
-/** Has the next seed make the routines again, with the account that there is. */
+/** Makes the next seed create the routines again, with the present account. */
 async function forgetRoutines(): Promise<void> {
   const demo: object = JSON.parse(await readFile(file, 'utf8'));
   await writeFile(file, JSON.stringify({ ...demo, routineId: null }));
   await letSignIn();
 }
 
-/** Lets so much time pass that the account may sign in again. */
+/** Lets the time pass after which the account may sign in again. */
 function letSignIn(): Promise<void> {
   return ageCounts(service.deps.database, 'sign-in-of-network', '1 hour');
 }
@@ -96,7 +96,7 @@ test('the past is one that the schedules, the usage and the news agree with', as
     const past = runs.filter(({ trigger }: Run) => trigger === 'schedule');
     counts[name] = past.length;
     steps.push(...runs.map(({ stepCount }: Run) => stepCount));
-    // Ids are in the order of time, and no run is at a time that the schedule lacks, or missing.
+    // Ids are in the order of time, and the runs are exactly at the times of the schedule.
     const times = past.map((run: Run) => run.scheduledFor);
     expect(times).toEqual(times.toSorted().toReversed());
     const timetable = { ...NO_WINDOW, schedule: parseSchedule(schedule), timezone };
@@ -117,7 +117,7 @@ test('the past is one that the schedules, the usage and the news agree with', as
   expect(usage.total.steps).toBe(steps.reduce((sum, count) => sum + count, 0));
   expect(usage.groups).toHaveLength(3);
 
-  // A usual morning: a change of each of two routines, and what is the same.
+  // The unread results of a usual morning: a change in each of two routines, and unchanged ones.
   const { data: unread } = await project.get('/v1/results/unread');
   expect(unread).toMatchObject({ worthReading: 2, worthReadingRoutines: 2, unchanged: 3 });
   const { data: news } = await project.get('/v1/results?unread=true&worthReading=true');

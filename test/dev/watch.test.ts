@@ -11,7 +11,7 @@ test('a worker that restarts on change, as by npm run dev, carries out runs', as
   const workers = workerProcesses(service);
   onTestFinished(() => workers.close());
   const worker = await workers.start({}, { flags: WATCH });
-  // The process that watches ends the one that works, which a kill would leave behind.
+  // End the watching process by a signal that it handles: a kill would leave its child running.
   onTestFinished(async () => {
     await worker.end('SIGTERM');
   });

@@ -14,7 +14,7 @@ const test = serviceTest({ worker: true }).extend('blocks', { scope: 'file' }, a
   return [...pages.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
 });
 
-/** Splits a block into commands, of which each begins its own line. */
+/** Splits a block into commands. Each command begins a line. */
 function commandsIn(block = ''): string[] {
   return block
     .replaceAll(/^#.*\n/gm, '')

@@ -64,7 +64,7 @@ test.for(CASES)('$order, whose worker is killed when the call has $moment, is pl
   worker = await workers.start();
 
   const ended = async () => {
-    // The wait for a lost workflow is over, and a tick looks.
+    // The wait for a lost workflow has passed, and a tick looks for it.
     await changeActions(service.deps.database, ifAny({ id: action.id, state: 'approved' }), { startAt: AT_ONCE });
     await ticked(service);
     return (await client.get(`/v1/actions/${action.id}`)).data.state;

@@ -16,17 +16,17 @@ test('processes killed at random lose no run, double no step and leave no occurr
     clients: 6,
     stuckMs: 150_000,
     log: console.log,
-    // In a transaction, as a worker would take what is queued before it is looked at.
+    // In a transaction, so that no worker takes a queued run before the inspection.
     inspect: (load) => transaction(load.database, (database) => everyFaultIsNoticed({ ...load, database })),
   });
   console.log(report.figures.join('\n'));
   expect(report.violations).toEqual([]);
   expect(report.kills).toBe(KILLS);
-  // Runs also had to wait for a slot, and were there to be started when a worker had died; a few kills may be too short.
+  // Runs also had to wait for a slot, so a killed worker left runs to start. A few kills may be too short for that.
   expect(report.mostOpenRuns).toBeGreaterThan(FULL_SIZE ? 2 * SLOTS : 0);
 });
 
-/** Proves that the invariants can fail: each of these changes breaks one that the kills must not have broken. */
+/** Proves that the invariants can fail: each of these changes breaks one of them. */
 async function everyFaultIsNoticed(load: Evidence): Promise<void> {
   const { database, ledger, tools } = load;
   const [run, other] = ledger.accepted.map(({ id }) => id).slice(-2);
@@ -54,7 +54,7 @@ async function everyFaultIsNoticed(load: Evidence): Promise<void> {
     expect(await database.run`${fault}`).toBeGreaterThan(0);
   }
   ledger.accepted.push({ id: 'run_lost', key: 'lost' });
-  // A message that is sent a second time.
+  // Send a message a second time.
   const sent = new Set(tools.calls.filter(({ name }) => name === 'send_message'));
   tools.calls.push(...sent);
   const noticed = (await violations(load)).filter((fault) => !before.has(fault));

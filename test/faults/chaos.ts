@@ -12,13 +12,13 @@ export interface ChaosOptions {
   readonly pauseMs: readonly [number, number];
   readonly downMs: number;
   readonly clients: number;
-  /** The longest time after the last kill in which nothing ends although there is something left. */
+  /** Longest time after the last kill in which nothing ends although work is left. */
   readonly stuckMs: number;
-  /** Kills stop after this long, however many they were. */
+  /** Time after which kills stop, also if there were few. */
   readonly maxKillingMs?: number;
   readonly log: (line: string) => void;
   readonly onKill?: KillOptions['onKill'];
-  /** Called at the end, with everything still up. */
+  /** Called at the end, while all processes are up. */
   readonly inspect?: (load: Load) => Promise<void>;
 }
 
@@ -26,15 +26,15 @@ export interface ChaosReport {
   readonly kills: number;
   readonly violations: readonly string[];
   readonly figures: readonly string[];
-  /** The most runs that were open at a time, to be held against `SLOTS`. */
+  /** The most runs that were open at a time, to compare with `SLOTS`. */
   readonly mostOpenRuns: number;
 }
 
 const WORKERS = 2;
-/** Steps that all workers together make at a time: fewer than the clients keep open. */
+/** Steps that all workers together make at a time, fewer than the runs that the clients keep open. */
 export const SLOTS = 6;
 
-/** Kills processes at random while work is going on, lets everything settle, and says what holds. */
+/** Kills processes at random under load, waits until all work has ended, and reports the figures. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, log } = options;
   const random = seededRandom(seed);
@@ -45,7 +45,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     workers: WORKERS,
     env: {
       WORKER_CONCURRENCY: String(SLOTS / WORKERS),
-      // The reservation of a killed worker is released within a minute, while others are being killed.
+      // Short, so that the reservation of a killed worker is released within a minute, during further kills.
       MODEL_STEP_TIMEOUT_SECONDS: '20',
     },
   });
@@ -60,7 +60,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
       const killing = Date.now();
       const byRole = await killAtRandom(cluster, {
         ...options,
-        // Its own numbers, so that the order of kills does not depend on how quickly responses came.
+        // A seed of its own, so that the order of kills does not depend on the speed of responses.
         random: seededRandom(seed + 1),
         deadline: killing + (options.maxKillingMs ?? Infinity),
       });
@@ -89,7 +89,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   }
 }
 
-/** A process that was not killed stays up while others fail. */
+/** Lists the processes that ended without a kill; a process must survive the failures of others. */
 function crashes({ deaths }: Cluster): string[] {
   return deaths.map(({ role, lastWords }) => `${role} ended by itself: ${lastWords}`);
 }

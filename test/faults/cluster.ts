@@ -18,13 +18,13 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 /** A process that can be killed: `api-1`, `worker-2`, `temporal`, `postgres`. */
 export type Role = `api-${number}` | `worker-${number}` | 'temporal' | 'postgres';
 
-/** A process that ended although the test had neither killed nor stopped it. */
+/** A process that ended although the test did not kill or stop it. */
 export interface Death {
   readonly role: Role;
   readonly lastWords: string;
 }
 
-/** The whole service as processes of their own, each of which may be killed and started again. */
+/** The whole service in processes of its own, each of which may be killed and started again. */
 export interface Cluster {
   readonly roles: readonly Role[];
   /** Base addresses of the API processes. */
@@ -33,7 +33,7 @@ export interface Cluster {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly schedulerSecret: string;
-  /** The gateway, the one part that never dies, as it runs in this process. */
+  /** The gateway, which runs in this process and never dies. */
   readonly gateway: Gateway;
   readonly deaths: readonly Death[];
   /** `kill -9`; resolves when the process is gone. */
@@ -50,7 +50,7 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A process that ended by itself stays down for this long, as under any process manager. */
+/** Time for which a process that ended by itself stays down, as under any process manager. */
 const RESTART_MS = 500;
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
@@ -191,9 +191,7 @@ function numbered(name: 'api' | 'worker', count: number): Role[] {
   return Array.from({ length: count }, (_, index): Role => `${name}-${index + 1}`);
 }
 
-/**
- * Outside the range that outgoing connections take their own ports from, so that it stays free while its owner is down.
- */
+/** Returns a port outside the range of outgoing connections, so that it stays free while its owner is down. */
 async function quietPort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);

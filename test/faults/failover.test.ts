@@ -8,10 +8,10 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { marker, requestsWith, routineWith, scriptCalls, toolSteps } from '#test/core/integrations/tools/support.ts';
 
-// Errors that pass by themselves, while a response that was paid for waits to be recorded.
+// Temporary errors that happen while a paid response waits to be stored.
 const test = serviceTest({ worker: true, own: true });
 
-/** Runs statements on the maintenance database, whose own defaults stay as they are. */
+/** Runs statements on the maintenance database, whose own defaults do not change. */
 async function admin(...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: inject('postgresAdminUrl') });
   await client.connect();
@@ -22,7 +22,7 @@ async function admin(...statements: string[]): Promise<void> {
   }
 }
 
-/** Starts a run whose model has been asked and is held back. */
+/** Starts a run whose model has been asked and does not respond yet. */
 async function heldRun(service: Service, key: ApiClient) {
   const mark = marker();
   const id = await createRoutine(key, { instructions: mark });
@@ -39,7 +39,7 @@ function nameOf({ databaseUrl }: Service): string {
   return new URL(databaseUrl).pathname.slice(1);
 }
 
-/** Ends all connections to the database, so that those made next have its new defaults. */
+/** Ends all connections to the database, so that new ones get its new defaults. */
 function reconnect(service: Service): string {
   return `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(service)}'`;
 }
@@ -70,7 +70,7 @@ test('a response whose run another transaction holds is recorded when that lets 
     await holder.query('select from runs where id = $1 for update', [runId]);
     release();
     const waiting = async () => (await service.deps.database.rows`${lockWaits}`).length;
-    // Twice, so that the first attempt has given up.
+    // The second wait proves that the first attempt has given up.
     await expect.poll(waiting).toBe(1);
     await expect.poll(waiting, { interval: 10 }).toBe(0);
     await expect.poll(waiting).toBe(1);
@@ -84,7 +84,7 @@ test('a response whose run another transaction holds is recorded when that lets 
   expect(requestsWith(service, mark)).toHaveLength(1);
 });
 
-/** Holds rows of the service in a transaction, as another of its processes would. */
+/** Locks rows of the service in a transaction, as another of its processes would. */
 async function holding(service: Service, lock: string, id: string) {
   const holder = new pg.Client({ connectionString: service.databaseUrl });
   await holder.connect();
@@ -93,12 +93,12 @@ async function holding(service: Service, lock: string, id: string) {
   const waiting = async () => await service.deps.database.rows<{ pid: number }>`${lockWaits}`;
   return {
     holder,
-    /** Waits until the service does; returns the process of its connection. */
+    /** Waits until the service waits for the lock; returns the process of its connection. */
     async waiter(): Promise<number> {
       await expect.poll(waiting, { interval: 10 }).toHaveLength(1);
       return (await waiting())[0]!.pid;
     },
-    /** Waits until the one that waited has given up, and the service waits again. */
+    /** Waits until another connection of the service waits in place of this one. */
     async otherThan(pid: number): Promise<void> {
       const pids = async () => (await waiting()).map((each) => each.pid === pid);
       await expect.poll(pids).toEqual([false]);
@@ -126,19 +126,19 @@ test('a response whose connection is killed while it is recorded is recorded by 
 });
 
 test('a response is recorded once, even if its record fails in a deadlock', async ({ service, key, ada }) => {
-  // A first run makes the totals of its project.
+  // A first run creates the totals of its project.
   const first = await heldRun(service, key);
   first.release();
   await runEnded(key, first.runId);
   const { mark, runId, release } = await heldRun(service, key);
   const name = nameOf(service);
-  // A session that has waited so long looks for a deadlock and gives way: the service, which waits first.
+  // After this time a waiting session looks for a deadlock and gives way: the service, which began to wait first.
   await admin(`alter database ${name} set deadlock_timeout = '3s'`, reconnect(service));
   const totals = 'select from usage_totals where scope_id = $1 for update';
   const held = await holding(service, totals, ada.projectId);
   release();
   await held.waiter();
-  // It holds its run and waits for the totals: now each waits for the other, until it has given way.
+  // The service holds its run and waits for the totals. Now each waits for the other, until the service gives way.
   await held.holder.query('select from runs where id = $1 for update', [runId]);
   await held.letGo();
   await admin(`alter database ${name} reset deadlock_timeout`);

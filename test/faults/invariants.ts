@@ -3,7 +3,7 @@ import { kindOf } from './ledger.ts';
 import type { Evidence } from './load.ts';
 import { toolCalls } from './tool-invariants.ts';
 
-/** Returns a sentence for each thing that must not be. */
+/** Returns a sentence for each violation. */
 export async function violations(load: Evidence): Promise<string[]> {
   const { database, ledger } = load;
   return [
@@ -18,7 +18,7 @@ export async function violations(load: Evidence): Promise<string[]> {
   ];
 }
 
-/** Every accepted run is there, once, and has ended well. */
+/** Checks that every accepted run is stored once and has ended well. */
 async function runsOnRecord({ database, ledger }: Evidence): Promise<string[]> {
   const found = await database.rows<{
     id: string;
@@ -43,8 +43,8 @@ async function runsOnRecord({ database, ledger }: Evidence): Promise<string[]> {
 }
 
 /**
- * Every planted occurrence is accounted for by exactly one row, and there are no others. A row stands for one, or for a
- * streak of skipped ones: as many as it counts, from its first to its last.
+ * Checks that exactly one row accounts for every planted occurrence, and that there are no other rows. A row counts one
+ * occurrence, or a streak of skipped ones from its first to its last.
  */
 async function occurrences({ database, ledger }: Evidence): Promise<string[]> {
   const found = await database.rows<Accounted>`
@@ -90,9 +90,7 @@ function nameOf({ routineId, at }: { readonly routineId: string; readonly at: Da
   return `${routineId} at ${at.toISOString()}`;
 }
 
-/**
- * Runs, steps and ledger tell the same usage: each step what its attempts have come to, each run what its steps have.
- */
+/** Checks that runs, steps and ledger have the same usage: a step that of its attempts, a run that of its steps. */
 async function sums(database: Db): Promise<string[]> {
   const runs = await database.rows<{ id: string }>`
     select runs.id from runs left join (
@@ -130,7 +128,7 @@ async function sums(database: Db): Promise<string[]> {
 }
 
 /**
- * The totals of every scope are what the ledger says, and what they have reserved is what the reservations say. Days
+ * Checks that the totals of every scope equal the ledger, that reserved amounts equal the reservations, and that days
  * add up to the same.
  */
 async function totals(database: Db): Promise<string[]> {
@@ -160,7 +158,7 @@ async function totals(database: Db): Promise<string[]> {
   return found.map(({ what, scopeId }) => `the totals of what ${scopeId} has ${what} are wrong`);
 }
 
-/** Each run has the model steps that its script implies, and each request to the model is an attempt on record. */
+/** Checks that each run has the model steps of its script, and that each request is a stored attempt. */
 async function modelSteps({ database, ledger, modelCalls }: Evidence): Promise<string[]> {
   const found = await database.rows<{
     runId: string;
@@ -199,7 +197,7 @@ async function modelSteps({ database, ledger, modelCalls }: Evidence): Promise<s
   return faults;
 }
 
-/** Every run of a routine that ended has one delivery, which arrived under one id with one body. */
+/** Checks that every ended run of a routine has one delivery, which arrived under one id with one body. */
 async function deliveries({ database, receiver }: Evidence): Promise<string[]> {
   const found = await database.rows<{
     runId: string;

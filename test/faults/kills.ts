@@ -9,15 +9,15 @@ export interface KillOptions {
   readonly pauseMs: readonly [number, number];
   /** Longest time for which a killed process stays down. */
   readonly downMs: number;
-  /** No kill comes after this. */
+  /** Time after which no kill comes. */
   readonly deadline?: number;
   readonly onKill?: ((role: Role, count: number) => void) | undefined;
 }
 
 /**
- * Kills processes in random order, each as often as the others, and starts each again a moment later; several may be
- * down at a time. Resolves when all are up again.
- * @returns the kills by role
+ * Kills processes in random order, each equally often, and starts each again a moment later. Several may be down at a
+ * time. Resolves when all are up again.
+ * @returns the number of kills by role
  */
 export async function killAtRandom(
   cluster: Cluster,
@@ -36,7 +36,7 @@ export async function killAtRandom(
     counts.set(role, (counts.get(role) ?? 0) + 1);
     onKill?.(role, count);
     const started = sleep(between(random, 0, downMs)).then(() => cluster.start(role));
-    // It is awaited below; until then a failure must not end the process as unhandled.
+    // Awaited below; until then a failure must not end the process as an unhandled rejection.
     started.catch(() => undefined);
     starting.set(role, started);
   }

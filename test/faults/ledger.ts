@@ -1,9 +1,9 @@
 interface KindOfRoutine {
-  /** Orders to the model, in the instructions. */
+  /** Orders to the model in the instructions. */
   readonly orders: string;
-  /** Model steps that a run therefore takes. */
+  /** Model steps that a run takes because of the orders. */
   readonly modelSteps: number;
-  /** The tool that each run calls once, if it may be called at all. */
+  /** The tool that each run calls once, if it may call the tool at all. */
   readonly tool?: { readonly name: string; readonly repeatable: boolean };
 }
 
@@ -37,19 +37,19 @@ export interface AcceptedRun {
 export interface PlantedOccurrence {
   readonly routineId: string;
   readonly at: Date;
-  /** False when the response of Postgres was lost, so that it may or may not have been planted. */
+  /** False if Postgres's response was lost, so the occurrence may or may not have been planted. */
   readonly certain: boolean;
 }
 
-/** Requests to the service and its responses, to hold the invariants against. */
+/** Requests to the service and its responses, for the check of the invariants. */
 export interface Ledger {
   /** Kinds by routine id. */
   readonly kinds: Map<string, Kind>;
   readonly accepted: AcceptedRun[];
   readonly planted: PlantedOccurrence[];
-  /** Responses that no client should ever have got. */
+  /** Responses that no client may ever get. */
   readonly wrongAnswers: string[];
-  /** Counts of the responses after which clients had to ask again, by status and code. */
+  /** Counts of the responses after which clients had to retry, by status and code. */
   readonly refusals: Map<string, number>;
 }
 

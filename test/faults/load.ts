@@ -18,24 +18,24 @@ export interface Load {
   readonly receiver: Receiver;
   readonly modelCalls: ModelCalls;
   readonly tools: LoadTools;
-  /** The most runs that were found open at a time. */
+  /** Returns the most open runs that were counted at a time. */
   readonly mostOpenRuns: () => number;
-  /** No new work from now on; resolves when every request has its response. Ticks go on until `close`. */
+  /** Stops new work, and resolves when every request has its response. Ticks continue until `close`. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The sources of the invariants. The database may be a transaction that no process of the cluster sees. */
+/** The data for the invariants. The database may be a transaction that no process of the cluster sees. */
 export type Evidence = Pick<Load, 'ledger' | 'receiver' | 'modelCalls' | 'tools'> & { readonly database: Db };
 
 export interface LoadOptions {
   readonly random: () => number;
-  /** Clients that start one manual run after another. */
+  /** Number of clients that start one manual run after another. */
   readonly clients: number;
   readonly routinesOfEachKind: number;
 }
 
-/** Puts manual runs, scheduled occurrences, ticks and webhook deliveries on the cluster until told to finish. */
+/** Starts manual runs, scheduled occurrences, ticks and webhook deliveries, until `finish` is called. */
 export async function startLoad(cluster: Cluster, options: LoadOptions): Promise<Load> {
   const { random } = options;
   const ledger = emptyLedger();
@@ -92,7 +92,7 @@ export async function startLoad(cluster: Cluster, options: LoadOptions): Promise
   };
 }
 
-/** Routines of every kind, each with the proof run that it needs to be activated. */
+/** Creates routines of every kind, each with the proof run that its activation needs. */
 async function createRoutines(
   key: ApiClient,
   options: LoadOptions & { ledger: Ledger; tools: LoadTools; webhookUrl: string },
@@ -103,13 +103,13 @@ async function createRoutines(
       const id = await createRoutine(key, {
         name: `${kind} ${count}`,
         instructions: `Write one line.\n${RUN_MARK}\n${orders}`,
-        // Not due by itself for as long as this takes; occurrences are planted.
+        // The schedule is not due during the test; occurrences are planted.
         schedule: '0 0 29 2 *',
         overlap: count % 2 === 0 ? 'allow' : 'skip',
         pauseAfterFailures: 1_000,
-        // No run comes near it; but where there is a limit, each step reserves before it calls.
+        // No run comes near the limit, but with a limit each step reserves before it calls.
         ...(count % 2 === 0 ? { budget: { maxTokensPerDay: 1_000_000_000 } } : {}),
-        // A model that obeys every text would make the calls of the run before once more.
+        // Otherwise a model that obeys every text would repeat the calls of the run before.
         carryResult: false,
         webhookUrl,
       });

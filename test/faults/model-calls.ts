@@ -1,17 +1,17 @@
 import type { Gateway } from '#dev/fakes/gateway/server.ts';
 
 export interface ModelCalls {
-  /** Counts of the requests that reached the gateway, by run and by the number of the model step in it, from 0. */
+  /** Counts of the requests to the gateway, by run and by the number of its model step, from 0. */
   readonly byStep: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  /** Counts what has arrived up to now. */
+  /** Counts the requests that have arrived so far. */
   read(): void;
   stop(): void;
 }
 
-/** The prompt of every routine under load names its run, so that a request can be told to whom it belongs. */
+/** The prompt of every routine under load names its run, so that each request can be assigned to a run. */
 export const RUN_MARK = 'This is run {{run.id}}.';
 
-/** Counts model calls as the gateway saw them. Its record is bounded, so it is read again and again. */
+/** Counts the model calls that the gateway received. The gateway keeps a limited number, so call `read` often. */
 export function countModelCalls(gateway: Gateway): ModelCalls {
   const byStep = new Map<string, Map<number, number>>();
   let seen = 0;

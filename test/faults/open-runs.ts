@@ -1,6 +1,6 @@
 import type { Database } from '#lib/database/index.ts';
 
-/** Looks every second how many runs are queued or running. */
+/** Counts every second how many runs are queued or running. */
 export function countOpenRuns(database: Database): { readonly most: number; stop(): void } {
   let most = 0;
   const read = async () => {

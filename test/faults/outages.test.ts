@@ -11,7 +11,7 @@ import { startCluster, type Cluster } from './cluster.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
 import { changeRoutines, changeRuns } from '#test/support/given.ts';
 
-/** Each part is away for this long; the service promises to survive a minute, and a second shows how. */
+/** Time for which each part is away. The service promises to survive a minute, and a second is enough to see how. */
 const OUTAGE_MS = FULL_SIZE ? 60_000 : 1_000;
 
 let cluster: Cluster;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   calls = countModelCalls(cluster.gateway);
   person = await signUp({ url: cluster.apiUrls[0]!, config: { UI_ORIGIN: cluster.uiOrigin } });
   key = await person.key();
-  // The worker is there when a run has ended.
+  // After an ended run the worker is certainly up.
   const { data: first } = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
   await runEnded(key, first.id);
 }, 150_000);
@@ -46,7 +46,7 @@ test.runIf(FULL_SIZE)(
     });
 
     await cluster.kill('postgres');
-    // Its backends notice a moment later that they are orphans.
+  // Its backends notice a moment later that their server is gone.
     await expect.poll(async () => (await key.get('/v1/models')).status).toBe(503);
     release();
     const away = Date.now();
@@ -76,7 +76,7 @@ test.runIf(FULL_SIZE)(
 
     await expect.poll(() => key.get('/v1/runs').then(({ status }) => status), POLL).toBe(200);
     expect((await person.session.get('/v1/projects')).status).toBe(200);
-    // The model's response came when nothing could be recorded: it was kept until it could, and paid for once.
+  // The model's response arrived when it could not be stored. The service kept it until it could, and paid once.
     const ended = await runEnded(key, underWay.id);
     expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
     // A follower of the run learns of its end on the same connection.
@@ -92,7 +92,7 @@ test('while Temporal is away a run is accepted, and it starts by a tick when Tem
   const manual = await createRoutine(key);
   const scheduled = await activeRoutine(key, { schedule: '0 0 29 2 *' });
   await cluster.kill('temporal');
-  // An API and a worker that have never reached Temporal have to do as well.
+  // An API and a worker that have never reached Temporal must work too.
   for (const role of ['api-1', 'worker-1'] as const) {
     await cluster.kill(role);
     await cluster.start(role);
@@ -120,7 +120,7 @@ test('while Temporal is away a run is accepted, and it starts by a tick when Tem
   try {
     const occurrence = (await claimed()).data[0].id;
     const waiting = [started.data.id, occurrence];
-    // After a minute the leases on the starts that were lost are over.
+    // After a minute the leases on the lost starts have expired.
     await onDatabase((database) => changeRuns(database, waiting, { startLeasedUntil: AT_ONCE }));
     expect((await runEnded(key, started.data.id)).state).toBe('succeeded');
     expect((await runEnded(key, occurrence)).state).toBe('succeeded');
@@ -172,7 +172,7 @@ const POLL = { interval: 200 };
  */
 const WITHOUT_POSTGRES = new Set(['/health', '/public/config', '/v1/openapi.json', '/internal/scheduler/tick']);
 
-/** Operations that refuse what this test sends before they need a database. */
+/** Operations that refuse this test's requests before they need a database. */
 const REFUSED_BEFORE = new Set([
   '/public/business-leads',
   '/public/shared-results',

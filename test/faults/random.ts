@@ -1,4 +1,4 @@
-/** Random numbers from 0 up to 1 that are the same for the same seed (mulberry32). */
+/** Makes random numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -13,7 +13,7 @@ export function between(random: () => number, from: number, to: number): number 
   return from + random() * (to - from);
 }
 
-/** A new array in random order (Fisher and Yates). */
+/** Returns a new array in random order (Fisher and Yates). */
 export function shuffled<Item>(random: () => number, items: readonly Item[]): Item[] {
   const result = [...items];
   for (let last = result.length - 1; last > 0; last -= 1) {

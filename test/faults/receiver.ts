@@ -6,7 +6,7 @@ import { closeAtOnce } from '#lib/listen.ts';
 
 export interface Receipts {
   count: number;
-  /** Different bodies under one id; there must be only one. */
+  /** Different bodies under one id. More than one is a fault. */
   readonly bodies: Set<string>;
 }
 
@@ -17,7 +17,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Takes every webhook, a little slowly, so that some are under way when their sender dies. */
+/** Accepts every webhook after a short pause, so that some requests are open when their sender dies. */
 export async function startReceiver(latencyMs: () => number): Promise<Receiver> {
   const receipts = new Map<string, Receipts>();
   const server = createServer((request, response) => {
@@ -31,7 +31,7 @@ export async function startReceiver(latencyMs: () => number): Promise<Receiver> 
       await sleep(latencyMs());
       response.writeHead(204).end();
     };
-    // A sender that dies in the middle of its request has not delivered anything.
+    // A sender that dies during its request has delivered nothing.
     take().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -27,7 +27,7 @@ if (FULL_SIZE && BINARIES === undefined) {
   console.warn('Skipped: no Postgres with its pg_dump is installed; Debian has it as postgresql.');
 }
 
-/** Debian's folder of the newest server that is there, which brings the dump of its own version. */
+/** Returns Debian's folder of the newest installed server, which has a `pg_dump` of its own version. */
 function serverWithDump(): string | undefined {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
   const folders = versions
@@ -91,7 +91,7 @@ test.runIf(FULL_SIZE && BINARIES !== undefined)(
       "select id from webhook_deliveries where state = 'delivered'",
     );
     const open = await count(restored, "select count(*) from runs where state in ('queued', 'running')");
-    // Else the drill has shown nothing: work has to be under way in what was dumped.
+    // Otherwise the drill has shown nothing: the dump must contain work under way.
     expect(open).toBeGreaterThan(0);
     expect(deliveredBefore.length).toBeGreaterThan(0);
     const receivedBefore = new Map([...receiver.receipts].map(([id, each]) => [id, each.count]));
@@ -120,7 +120,7 @@ test.runIf(FULL_SIZE && BINARIES !== undefined)(
     }>('select state, reason, count(*) from runs group by 1, 2 order by 1, 2');
     const known = ends.every(({ state, reason }) => state === 'succeeded' || reason === 'workflow_lost');
     expect([known, ends]).toEqual([true, ends]);
-    // One delivery for a run, and for the same run never another.
+    // A run has one delivery and never a second one.
     const twice = `select run_id from webhook_deliveries group by run_id having count(*) > 1`;
     expect((await restored.query(twice)).rows).toEqual([]);
     const sentAgain = deliveredBefore.filter(({ id }) => receiver.receipts.get(id)?.count !== receivedBefore.get(id));
@@ -172,14 +172,14 @@ async function startSystem(databaseUrl: string, gateway: Gateway, secrets: Recor
   ] as const) {
     const process = startNode(entry, env);
     onTestFinished(async () => void (await process.end('SIGKILL')));
-    // A namespace is known to every part of the server after some seconds.
+    // Some seconds pass until every part of the server knows a new namespace.
     await process.until(word, 120_000);
     processes.push(process);
   }
   return { url, processes };
 }
 
-/** Starts runs one after the other by each of four clients, until it is stopped or the API has gone. */
+/** Makes each of four clients start one run after the other, until stopped or until the API is gone. */
 function putLoad(key: ApiClient, routines: readonly string[]) {
   const accepted: string[] = [];
   const work = new AbortController();

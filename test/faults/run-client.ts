@@ -12,9 +12,9 @@ export interface RunClient {
 }
 
 /**
- * Behaves as a client should: one run after another, a key for each, the same request again until there is a response.
- * Sometimes asks twice, sometimes cancels. Starts nothing new when `signal` aborts, and returns after the last
- * response.
+ * Behaves like a good client: starts one run after another, each with its own key, and repeats a request until it gets
+ * a response. Sometimes sends a request twice, sometimes cancels. Starts nothing new when `signal` aborts, and returns
+ * after the last response.
  */
 export async function startRuns(client: RunClient, signal: AbortSignal): Promise<void> {
   const { ledger, random } = client;
@@ -36,7 +36,7 @@ export async function startRuns(client: RunClient, signal: AbortSignal): Promise
   }
 }
 
-/** Asks any API again and again until one gives a final response. */
+/** Sends a request to any API again and again until one gives a final response. */
 async function untilAnswered(
   { apiUrls, headers, ledger, random }: RunClient,
   path: string,
@@ -56,5 +56,5 @@ async function untilAnswered(
 const NO_ANSWER = 'no answer';
 const FINAL = new Set(['202', '409 run_not_cancellable']);
 
-/** Responses that a client may get while parts of the service are down. Any other breaks the contract. */
+/** Responses that a client may get while parts of the service are down. All others break the contract. */
 const MAY_COME_AGAIN = new Set([NO_ANSWER, '409 idempotency_in_progress', '503 service_unavailable']);

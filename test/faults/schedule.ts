@@ -4,7 +4,7 @@ import type { Cluster } from './cluster.ts';
 import { anyRoutine, type Ledger } from './ledger.ts';
 import { between } from './random.ts';
 
-/** Makes routines due now, each only when its last occurrence has been claimed, until `signal` aborts. */
+/** Makes each routine due again once its last occurrence was claimed, until `signal` aborts. */
 export async function plantOccurrences(
   { database, ledger, random }: { database: Database; ledger: Ledger; random: () => number },
   signal: AbortSignal,
@@ -16,14 +16,14 @@ export async function plantOccurrences(
       update routines set next_run_at = ${at}
       where id = ${routineId} and state = 'active' and next_run_at > now() + interval '1 hour'
     `;
-    // Only a statement that was sent can have taken effect without a response.
+    // Only a statement that was sent can take effect without a response.
     const changed = await change.catch((error: Error) => (error.message.includes('ECONNREFUSED') ? 0 : undefined));
     if (changed !== 0) ledger.planted.push({ routineId, at, certain: changed === 1 });
     await sleep(between(random, 200, 700));
   }
 }
 
-/** Ticks over HTTP, beside the scheduler's own each minute, until `signal` aborts. */
+/** Starts ticks over HTTP beside the scheduler's own each minute, until `signal` aborts. */
 export async function keepTicking(
   { apiUrls, schedulerSecret }: Pick<Cluster, 'apiUrls' | 'schedulerSecret'>,
   signal: AbortSignal,
@@ -35,7 +35,7 @@ export async function keepTicking(
       signal: AbortSignal.timeout(10_000),
     }).then(
       (response) => response.body?.cancel(),
-      // It may be down at this moment; the next tick goes to another.
+      // This API may be down at the moment; the next tick goes to another.
       () => undefined,
     );
     await sleep(1_500);

@@ -4,19 +4,19 @@ import type { Database } from '#lib/database/index.ts';
 import { SCHEDULER_WORKFLOW_ID } from '#lib/temporal/index.ts';
 import type { Cluster } from './cluster.ts';
 
-/** Counts of the work that is still under way. */
+/** Counts of unfinished work. */
 interface OpenWork {
   readonly runs: number;
   readonly deliveries: number;
   readonly due: number;
-  /** Other than the scheduler. */
+  /** Workflows except the scheduler. */
   readonly workflows: number;
 }
 
 /**
- * Waits until nothing is under way, neither in Postgres nor in Temporal, but for the scheduler, which goes on. However
- * much the kills have left to do, it has to become less all the time.
- * @throws with what there still is, once nothing has ended for `stuckMs`
+ * Waits until no work is left in Postgres and in Temporal, except the scheduler. The kills may have left much work, but
+ * it has to decrease all the time.
+ * @throws an error with the remaining work, once nothing has ended for `stuckMs`
  */
 export async function settled(
   cluster: Cluster,
@@ -47,8 +47,8 @@ export async function settled(
 }
 
 /**
- * Returns a number that falls with each end: a due occurrence becomes a run, and the end of a run a delivery. Workflows
- * are left out, as each ends with one of these.
+ * Returns a number that falls with each end: a due occurrence becomes a run, and an ended run a delivery. Workflows do
+ * not count, because each ends with one of these.
  */
 function stepsLeft({ due, runs, deliveries }: OpenWork): number {
   return 3 * due + 2 * runs + deliveries;

@@ -43,7 +43,7 @@ function one(): Promise<object | undefined> {
   return database.row`select 1 as one`;
 }
 
-/** A way to Postgres that can be cut in silence, as by a firewall that drops packets. */
+/** Starts a proxy before Postgres that can go silent, like a firewall that drops packets. */
 async function startLine(target: URL) {
   let silent = false;
   const sockets = new Set<Socket>();

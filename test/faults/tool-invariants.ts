@@ -3,8 +3,8 @@ import type { Evidence } from './load.ts';
 import { callsByRun } from './tools.ts';
 
 /**
- * Returns a sentence for each thing that must not be: a call that may have taken effect and was made again, a call that
- * is not on record, or a run that succeeded without the call that its model asked for.
+ * Returns a sentence for each violation: a call that may have taken effect and was repeated, a call that is not stored,
+ * or a run that succeeded without the call that its model asked for.
  */
 export async function toolCalls({ database, ledger, tools }: Evidence): Promise<string[]> {
   const found = await database.rows<{

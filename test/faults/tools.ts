@@ -3,16 +3,16 @@ import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { connect } from '#test/core/integrations/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
 
-/** A tool server that is never killed. The only argument of each call is the run that makes it. */
+/** A tool server that is never killed. The only argument of each call is the id of its run. */
 export interface LoadTools {
-  /** Every call that has arrived. */
+  /** Every received call. */
   readonly calls: ReceivedCall[];
-  /** Lets the routine call this tool without asking a person. */
+  /** Allows the routine to call this tool without asking a person. */
   confirm(routineId: string, tool: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a server that responds a little slowly, so that some calls are under way when their worker dies. */
+/** Starts a server that responds after a short pause, so that some calls are open when their worker dies. */
 export async function startTools(key: ApiClient): Promise<LoadTools> {
   const server = await startHostileTools();
   server.control.delayMs = 600;

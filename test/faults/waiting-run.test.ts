@@ -29,7 +29,7 @@ test('a run that waits for a budget continues on another worker when its own is 
     await expect.poll(waitingFor).toBe('budget');
 
     await first.end('SIGKILL');
-    // The reservation of the killed worker holds until its call is over.
+    // The reservation of the killed worker remains until its call is over.
     await setBudget(100_000);
     await workers.start();
     const ended = await runEnded(key, run.id);

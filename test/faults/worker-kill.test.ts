@@ -71,7 +71,7 @@ test('the reservation of a killed worker stays until its call cannot come back, 
   await workers.stop();
   service.gateway.control.reset();
   const { database } = service.deps;
-  // Longer than a busy machine takes to start another worker, and shorter than the run may take.
+  // Longer than a busy machine needs to start another worker, and shorter than the time limit of the run.
   const first = await workers.start({ MODEL_STEP_TIMEOUT_SECONDS: '600' });
   service.gateway.control.script({ latencyMs: 120_000 });
   const routineId = await createRoutine(key, {
@@ -84,7 +84,7 @@ test('the reservation of a killed worker stays until its call cannot come back, 
   await first.end('SIGKILL');
   await workers.start();
 
-  // The next attempt waits for the room that the first one may still use.
+  // The next attempt waits for the budget that the first attempt may still use.
   const waits = async () => {
     const { events } = await service.temporal.workflow.getHandle(run.id).fetchHistory();
     return events?.some(({ timerStartedEventAttributes: timer }) => timer) === true;
@@ -95,7 +95,7 @@ test('the reservation of a killed worker stays until its call cannot come back, 
     from usage_reservations where run_id = ${run.id}
   `;
   expect(held).toEqual([{ attempt: 1, seconds: expect.any(Number) }]);
-  // No longer than the call's own maximum, and the time to record it.
+  // No longer than the call's own maximum and the time to store it.
   expect(held[0]!.seconds).toBeLessThan(600 + 30);
   expect(calls()).toBe(1);
 
@@ -104,6 +104,6 @@ test('the reservation of a killed worker stays until its call cannot come back, 
   expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1, usage: { estimated: true } });
   const totals =
     await database.rows`select day_tokens, reserved_tokens from usage_totals where scope_id = ${routineId}`;
-  // The call that died with its worker counts beside the one that was made after it.
+  // The call that died with its worker counts, in addition to the repeated call.
   expect(totals).toEqual([{ day_tokens: ended.usage.totalTokens, reserved_tokens: 0 }]);
 });

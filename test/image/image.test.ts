@@ -12,7 +12,7 @@ import { openImage, type Image, type Started } from './image.ts';
 
 const execute = promisify(execFile);
 const MEGABYTE = 1_000_000;
-/** The longest time that an orchestrator waits before it kills a process. */
+/** Longest time for which an orchestrator waits before it kills a process. */
 const STOP_WITHIN_MS = 45_000;
 
 let image: Image;
@@ -71,14 +71,14 @@ test('each command starts as a user without rights; a run succeeds, a page is se
   started.push(api, worker, dashboard);
   await api.until('listening');
   await dashboard.until('listening');
-  // Before the migrations, both wait and say for what.
+  // Before the migrations, both processes wait and log the reason.
   await worker.until('the worker waits for its database');
   expect(await messageOf(`${env.API_URL}/ready`)).toMatch(/\d+ migrations from 0001_people on missing/);
   const waited = Date.now() - from;
   const migrations = image.start(['migrations/run.ts'], env);
   expect([await migrations.ended, migrations.output()]).toMatchObject([0, expect.stringContaining('migrated')]);
   await worker.until('worker started');
-  // What is written to a file system that refuses it would stand here.
+  // A write that the file system refused would appear here.
   expect(worker.output()).not.toMatch(/EROFS|bundl/i);
   await expect.poll(() => statusOf(`${env.API_URL}/ready`)).toBe(200);
   await query(database, "insert into migrations values (default, '9999_later', 1, now())");
@@ -131,7 +131,7 @@ test('a runtime that may not make sessions says so, and serves nothing', async (
   await mkdir(`${image.root}${folder}`, { mode: 0o700 });
   await execute(process.execPath, ['runtime/certificates/main.ts', `${image.root}${folder}/tls`, 'localhost']);
   await execute('chown', ['--recursive', '1000:1000', `${image.root}${folder}`]);
-  // The image without bubblewrap: that of the runtime has it, and a kernel that refuses its namespaces ends the same way.
+  // This image has no bubblewrap. The runtime's image has it, and fails in the same way on a kernel without namespaces.
   const env = {
     NODE_ENV: 'production',
     MODEL_RUNTIME_SECRET_FILE: await image.secret('runtime-secret', randomBytes(32).toString('base64')),

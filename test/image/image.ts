@@ -10,30 +10,30 @@ const execute = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const { IMAGE, BASE_IMAGE, NODE_IMAGE, NODE_EXTRA_CA_CERTS } = process.env;
 
-/** An image that was built and lies mounted, read-only, as the root of what is started from it. */
+/** A built image, mounted read-only as the root of the started commands. */
 export interface Image {
   readonly root: string;
   /** Unpacked size in bytes. */
   readonly bytes: number;
-  /** Starts a command of the image as user 1000 without capabilities; its environment is this one only. */
+  /** Starts a command of the image as user 1000, without capabilities and with this environment only. */
   start(args: readonly string[], env: Record<string, string>): Started;
-  /** Lays a secret where the image's user may read it, as an orchestrator does; returns its path inside. */
+  /** Puts a secret where the image's user can read it, as an orchestrator does; returns its path in the image. */
   secret(name: string, value: string): Promise<string>;
   remove(): Promise<void>;
 }
 
 export interface Started {
   output(): string;
-  /** Waits until that was written. */
+  /** Waits until the process has printed this text. */
   until(text: string): Promise<void>;
   readonly ended: Promise<number | null>;
-  /** Sends SIGTERM, and resolves with the exit code and how long it took, in milliseconds. */
+  /** Sends SIGTERM, and resolves with the exit code and the time in milliseconds. */
   stop(): Promise<{ readonly code: number | null; readonly ms: number }>;
 }
 
 /**
- * Builds a target of the Dockerfile without a registry, by buildah in a chroot: the base is a minimal Debian made of its
- * packages, and Node is that of this machine. `BASE_IMAGE` and `NODE_IMAGE` name others, `IMAGE` one that is built.
+ * Builds a target of the Dockerfile by buildah in a chroot, without a registry. The base is a minimal Debian made from
+ * its packages, and Node is this machine's. `BASE_IMAGE` and `NODE_IMAGE` name others; `IMAGE` names a built image.
  */
 export async function openImage(target: 'service' | 'runtime'): Promise<Image> {
   const folder = await mkdtemp(path.join(tmpdir(), 'ras-image-'));
@@ -111,7 +111,7 @@ ENV NODE_EXTRA_CA_CERTS=/etc/extra-certificates.pem
   return tag;
 }
 
-/** Returns the folder of the npm that runs this script; the Node of a dependency, first on the path, has none beside it. */
+/** Returns the folder of the npm that runs this script. The first Node on the path is a dependency, without an npm. */
 async function npmFolder(): Promise<string> {
   const { npm_execpath: cli } = process.env;
   if (cli !== undefined) return path.dirname(path.dirname(await realpath(cli)));

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Builds the image and runs it: for the night, and no part of `npm test`. */
+/** Builds the image and runs it. The tests run at night and are no part of `npm test`. */
 export default defineConfig({
   root: new URL('../..', import.meta.url).pathname,
   test: {

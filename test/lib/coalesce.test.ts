@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { createCoalescer } from '#lib/coalesce.ts';
 
-/** Work whose calls end when the test says so. */
+/** Makes work whose calls end when the test says so. */
 function heldWork() {
   const calls: { callers: number; end: (result: string) => void; fail: (why: Error) => void }[] = [];
   const work = (callers: number) => new Promise<string>((end, fail) => calls.push({ callers, end, fail }));
   return { calls, work };
 }
 
-/** Lets everything go on that waits for nothing but its turn. */
+/** Lets all pending promises continue that wait only for their turn. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

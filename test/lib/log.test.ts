@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
-/** Returns the standard output of a process that does this. */
+/** Returns the standard output of a process with this source. */
 async function linesOf(source: string): Promise<Record<string, unknown>[]> {
   const script = `
     import { createLog, withLogFields } from '#lib/log.ts';

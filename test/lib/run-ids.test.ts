@@ -3,11 +3,11 @@ import { TypeID } from 'typeid-js';
 import { expect, test } from 'vitest';
 import { firstIdAt, idPattern, newId } from '#lib/ids.ts';
 
-/** Generates times up to the year 9999, the last that a request can name. */
+/** Generates times up to the year 9999, the latest that a request can name. */
 const milliseconds = fc.integer({ min: 0, max: 253_402_300_799_999 });
 const randomBits = fc.bigInt({ min: 0n, max: (1n << 74n) - 1n });
 
-/** An id made at this time (RFC 9562, section 5.7), with these random bits. */
+/** Makes an id of this time (RFC 9562, section 5.7) with these random bits. */
 function idAt(ms: number, random: bigint): string {
   const value =
     (BigInt(ms) << 80n) | (7n << 76n) | ((random >> 62n) << 64n) | (2n << 62n) | (random & ((1n << 62n) - 1n));

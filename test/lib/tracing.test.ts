@@ -78,7 +78,7 @@ test('one trace leads from the request through the workflow and its activity to 
     'gen_ai.usage.input_tokens': run.usage.inputTokens,
     'gen_ai.usage.output_tokens': run.usage.outputTokens,
   });
-  // The headers stand in the history, and take no part in its replay.
+  // The headers are part of the history, but do not affect its replay.
   const history = await service.temporal.workflow.getHandle(run.id).fetchHistory();
   expect(JSON.stringify(history)).toContain('traceparent');
   expect(await replay([{ name: run.id, history }])).toEqual({ [run.id]: undefined });

@@ -7,12 +7,12 @@ import { errorCode } from '#dev/stack/error-code.ts';
 import { withLock } from '#dev/stack/lock.ts';
 import { elapsed, reportEvery } from '#dev/stack/progress.ts';
 
-/** Runs one command of an installation in its folder; an error has the end of what it wrote. */
+/** Runs one command of an installation in its folder. An error contains the end of the command's output. */
 export type Run = (command: string, ...args: string[]) => Promise<void>;
 
 /**
- * Installs something once a machine, into a folder of the user's cache.
- * @param name names the versions too: another name is another installation
+ * Installs software once on each machine, into a folder of the user's cache.
+ * @param name contains the versions: another name is another installation
  * @returns the folder
  */
 export async function installOnce(name: string, install: (run: Run, folder: string) => Promise<void>): Promise<string> {
@@ -22,7 +22,7 @@ export async function installOnce(name: string, install: (run: Run, folder: stri
   if (await isThere()) return folder;
   return withLock(`${folder}.lock`, async () => {
     if (await isThere()) return folder;
-    // What another start left half done. It is made in its place, as programs of Python know where they are.
+    // Delete a half-finished installation. Python programs contain their path, so it is made again in this place.
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     const startedAt = Date.now();
@@ -45,7 +45,7 @@ export async function installOnce(name: string, install: (run: Run, folder: stri
 
 const ALWAYS = [() => true, () => false] as const;
 
-/** Packages of Debian and ways elsewhere that bring the commands which installations need. */
+/** How to get the commands that installations need: a package of Debian, or a way elsewhere. */
 const BROUGHT_BY: Readonly<Record<string, string>> = {
   python3: 'Python 3.10 or later with venv (apt install python3-venv)',
   cmake: 'CMake (apt install cmake)',
@@ -55,7 +55,7 @@ const BROUGHT_BY: Readonly<Record<string, string>> = {
   npm: 'npm, which comes with Node.js',
 };
 
-/** @throws naming all that is missing, and how to get it */
+/** @throws an error that names all missing commands, and how to get each */
 export async function requireCommands(...names: string[]): Promise<void> {
   const missing: string[] = [];
   for (const name of names) {

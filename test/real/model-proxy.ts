@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { text } from 'node:stream/consumers';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
 
-/** Body of a chat completion; tests read it freely. */
+/** Body of a chat completion, of any type. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
 type Body = any;
 
@@ -12,20 +12,20 @@ export interface ModelProxy {
   readonly url: string;
   /** The requests exactly as the service sent them. */
   readonly bodies: Body[];
-  /** Requests that the server is working on. */
+  /** Counts the requests that the server is working on. */
   underWay(): number;
-  /** Has the model write until it is stopped. */
+  /** True to make the model write until it is stopped. */
   endless: boolean;
-  /** The chat template has the model think before it responds. */
+  /** True if the chat template makes the model think before it responds. */
   thinks: boolean;
   stop(): Promise<void>;
 }
 
 /**
- * Stands before the model server and makes up for how little so small a model can do. It is made to write one sentence.
- * Where tools are on offer and none has been called, it writes the arguments of the first, and the call
- * is made of that here: `tool_choice: required` still lets it write on for ever before it calls. Everything else is as
- * the service and the server have it.
+ * Stands before the model server and compensates for the limits of a very small model, which it makes write one
+ * sentence. If tools are offered and none was called, the model writes the arguments of the first tool, and the proxy
+ * makes the call from them: with `tool_choice: required` the model might write forever before it calls. Everything else
+ * passes unchanged.
  */
 export async function startModelProxy(target: string): Promise<ModelProxy> {
   let underWay = 0;
@@ -78,31 +78,31 @@ function mustCall({ tools, messages }: Body): boolean {
   return tools !== undefined && messages.every(({ role }: Body) => role !== 'tool');
 }
 
-/** Has the model write one sentence, or what the service's own schema asks for. */
+/** Makes the model write one sentence, or the object of the request's own schema. */
 function steered(body: Body, thinks: boolean): Body {
   const { response_format: format, ...rest } = body;
   if (format !== undefined) {
-    // Where a model may think first, so small a one thinks for ever: the schema holds only after that.
+    // If the model may think first, it thinks forever, because the schema applies only after the thoughts.
     return thinks ? { ...rest, ...grammar(objectOf(format.json_schema.schema), thinks) } : body;
   }
-  // The server takes a grammar beside tools only where none may be called.
+  // The server accepts a grammar beside tools only if no tool may be called.
   const noCall = body.tools === undefined ? {} : { tool_choice: 'none' };
   return { ...body, ...noCall, ...grammar(SENTENCE, thinks) };
 }
 
-/** Has the model write the arguments of the first tool and nothing else. */
+/** Makes the model write only the arguments of the first tool. */
 function argumentsOnly({ tools, ...body }: Body, thinks: boolean): Body {
   const arguments_ = grammar(objectOf(tools[0].function.parameters), thinks);
   const plain = { tool_choice: undefined, stream: false, stream_options: undefined };
   return { ...body, ...plain, ...arguments_ };
 }
 
-/** Returns the field of a request that holds the model to this (GBNF). */
+/** Returns the field of a request that limits the model to this grammar (GBNF). */
 function grammar(answer: string, thinks: boolean): { grammar: string } {
   return { grammar: `root ::= ${thinks ? '"I wonder.</think>" ' : ''}${answer}` };
 }
 
-/** Returns the grammar of an object with all properties of the schema, which are texts or truth values. */
+/** Returns the grammar of an object with all properties of the schema, which are texts or booleans. */
 function objectOf({ properties }: Body): string {
   const members = Object.entries<Body>(properties).map(
     ([name, { type }]) => `"\\"${name}\\": " ${type === 'string' ? TEXT : '("true" | "false")'}`,
@@ -112,11 +112,11 @@ function objectOf({ properties }: Body): string {
 
 const TEXT = String.raw`"\"" [a-z ]{3,20} "\""`;
 
-/** Responds with a call of the first tool, in the stream that was asked for or in one body. */
+/** Responds with a call of the first tool, as a stream or as one body, like the request. */
 function respondWithCall(response: ServerResponse, { tools, stream }: Body, answer: Body): void {
   const [{ message }] = answer.choices;
   const call = { name: tools[0].function.name, arguments: message.content };
-  // Mistral's template takes an id of nine letters and digits only, which its servers give out.
+  // Mistral's template accepts only ids of nine letters and digits, like those of its servers.
   const calls = [{ index: 0, id: 'abcdef123', type: 'function', function: call }];
   const delta = { role: 'assistant', content: null, tool_calls: calls };
   const choice = { index: 0, finish_reason: 'tool_calls' };

@@ -16,8 +16,8 @@ export interface ModelServer {
 }
 
 /**
- * Installs a real model and a real server of models, once a machine: a download of 130 MB, then a build of four minutes
- * on two idle cores.
+ * Installs a real model and a real model server, once on each machine: a download of 130 MB, then a build of four
+ * minutes on two idle cores.
  */
 export async function installModelServer(servers: Servers): Promise<ModelServer> {
   await requireCommands('python3', 'cmake', 'ninja', 'c++');
@@ -54,7 +54,7 @@ export async function installModelServer(servers: Servers): Promise<ModelServer>
       const child = await servers.start({
         name: `llama-server-${template ?? 'own'}`,
         command: path.join(folder, 'llama-server'),
-        // One thread: two wait for each other, which takes for ever where others use the machine.
+        // One thread: two threads wait for each other, which takes forever on a busy machine.
         args: [
           ...`-a ${MODEL_ID} --host 127.0.0.1 --port ${port} -t 1 -c 16384 -np 2`.split(' '),
           '--model',

@@ -54,7 +54,7 @@ interface Family {
   readonly family: string;
   /** The name of a template in llama.cpp's own collection. */
   readonly template?: string;
-  /** The server's words about a tool's result if the template has no place for one. */
+  /** The server's error about a tool's result if the template has no place for results. */
   readonly refusal?: RegExp;
   readonly thinks?: boolean;
 }

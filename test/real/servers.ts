@@ -10,14 +10,14 @@ export interface ServerOptions {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Port on 127.0.0.1 that it listens on. */
+  /** Port on 127.0.0.1 at which the program listens. */
   readonly port: number;
-  /** Environment beside the path and the home folder: none of this process's variables reach it. */
+  /** Environment in addition to the path and the home folder. Variables of this process are not passed on. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Servers {
-  /** A folder for this file's data, gone with it. */
+  /** A folder for the data of the file's tests, which is removed with them. */
   readonly folder: string;
   /** Starts a program and waits until it listens. */
   start(options: ServerOptions): Promise<Child>;
@@ -26,7 +26,7 @@ export interface Servers {
 
 const START_MS = 120_000;
 
-/** Starts other people's servers for one file of tests; none outlives it, however it ends. */
+/** Starts third-party servers for one file of tests. They end with this process, however it ends. */
 export async function openServers(): Promise<Servers> {
   const folder = await mkdtemp(path.join(tmpdir(), 'ras-real-'));
   const children = await superviseChildren({ dataDir: folder, log: () => undefined });

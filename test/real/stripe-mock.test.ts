@@ -16,14 +16,14 @@ import { startService, type Service } from '#test/support/service.ts';
 import { installOnce, requireCommands } from './install.ts';
 import { openServers, type Servers } from './servers.ts';
 
-/** Knows Stripe's own description of its API, and refuses requests that do not fit it. */
+/** Version of stripe-mock, which knows Stripe's own description of its API and refuses other requests. */
 const STRIPE_MOCK = 'v0.203.0';
 
 interface Judge {
   readonly url: string;
-  /** Operations that were asked for. */
+  /** Operations of the requests. */
   readonly seen: Set<string>;
-  /** The requests that Stripe would have refused, with the reasons. */
+  /** Requests that Stripe would have refused, with the reasons. */
   readonly refused: string[];
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ function environment(url: string): Record<string, string> {
   };
 }
 
-/** Puts each request to stripe-mock, which keeps nothing, and has the processor of the tests respond, which does. */
+/** Sends each request to stripe-mock, which keeps no state, and then lets the tests' processor respond, which does. */
 async function startJudge(strict: string, stateful: string): Promise<Judge> {
   const seen = new Set<string>();
   const refused: string[] = [];
@@ -99,7 +99,7 @@ async function startJudge(strict: string, stateful: string): Promise<Judge> {
   return { url: `http://127.0.0.1:${port}`, seen, refused, stop: () => closeAtOnce(server) };
 }
 
-/** Returns the path of an operation, with a place for each id: the part behind a resource, which is in the plural. */
+/** Returns the path of an operation, with a placeholder for each id. An id follows a resource, a noun in the plural. */
 function operationOf(url: string): string {
   const [, , ...parts] = new URL(url, 'http://localhost').pathname.split('/');
   return parts.map((part, at) => (parts[at - 1]?.endsWith('s') === true ? ':id' : part)).join('/');
@@ -113,13 +113,13 @@ function payments() {
 test('Stripe takes every request of the service, as its description of the API says', async () => {
   const stripe = connectProcessor(LOCAL_SECRET_KEY, judge.url);
   await setUpProcessor(stripe, 'Nightshift');
-  // The second time it finds what it made, and changes the portal only.
+  // The second setup finds the objects of the first, and changes the portal only.
   await setUpProcessor(stripe, 'Nightshift');
   expect(await priceFaults(payments().processor)).toEqual([]);
 
   const ada = await signUp(service);
   await customerOf(service, ada);
-  // Another plan: the first checkout is expired.
+  // A checkout for another plan makes the first checkout expire.
   const other = await ada.session.post('/v1/billing/checkout', {
     plan: 'pro',
     entrypoint: 'pricing',
@@ -181,7 +181,7 @@ test('the service reads the objects of Stripe itself, with all their fields', as
   const alone = await startService({ env: environment(mockUrl) });
   try {
     const ada = await signUp(alone);
-    // The one subscription of stripe-mock has a price that we do not sell, so it leads to the portal and grants nothing.
+    // The subscription of stripe-mock has a price that we do not sell, so it leads to the portal and grants no plan.
     const { status, data } = await ada.session.post('/v1/billing/checkout', {
       plan: 'pro',
       entrypoint: 'billing',

@@ -4,7 +4,7 @@ import { findChromium } from '#test/ui/support/chromium.ts';
 import { installOnce, type Run } from './install.ts';
 import type { Servers } from './servers.ts';
 
-/** A release of each server, as its registry names it. */
+/** The version of each server in its registry. */
 interface Versions {
   readonly everything: string;
   readonly filesystem: string;
@@ -14,7 +14,7 @@ interface Versions {
   readonly git: string;
 }
 
-/** Two releases of each, with other definitions of the tools that are called. */
+/** Two releases of each server, with different definitions of the called tools. */
 const RELEASES = {
   before: {
     everything: '2025.12.18',
@@ -34,18 +34,18 @@ const RELEASES = {
   },
 } satisfies Record<string, Versions>;
 
-/** Puts a server that speaks stdio only behind Streamable HTTP. */
+/** Version of the bridge, which serves a stdio server over Streamable HTTP. */
 const BRIDGE = '0.13.0';
 
 export type Release = keyof typeof RELEASES;
 export type ServerName = keyof Versions;
 
 export interface ToolServers {
-  /** Starts a server on this port; the address of its MCP endpoint stays the same in both releases. */
+  /** Starts a server on this port. Both releases have the same MCP endpoint. */
   start(name: ServerName, release: Release, port: number): Promise<Child>;
 }
 
-/** Installs the six servers and the bridge, once a machine. */
+/** Installs the six servers and the bridge, once on each machine. */
 export async function installToolServers(servers: Servers): Promise<ToolServers> {
   const [before, now, bridge] = [
     await installRelease('before'),

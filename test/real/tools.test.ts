@@ -60,9 +60,9 @@ interface Use {
   readonly server: ServerName;
   /** The name that the server says it has. */
   readonly called: RegExp;
-  /** Calls of one run; the releases define the tool of the last one differently. */
+  /** Calls of one run. The two releases define the tool of the last call differently. */
   readonly calls: () => { name: string; arguments: Json }[];
-  /** The answer of the last one. */
+  /** The answer to the last call. */
   readonly result: RegExp;
 }
 
@@ -83,7 +83,7 @@ const USES: readonly Use[] = [
     server: 'memory',
     called: /memory/,
     calls: () => {
-      // It returns new ones only.
+      // The tool returns new entities only.
       const entity = { name: `Figure ${marker()}`, entityType: 'number', observations: ['is 42'] };
       return [{ name: 'create_entities', arguments: { entities: [entity] } }];
     },

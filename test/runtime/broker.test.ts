@@ -8,7 +8,7 @@ import { startBroker } from '#runtime/sandbox/broker.ts';
 import { createSandbox } from '#runtime/sandbox/sandbox.ts';
 import { createRig } from './rig.ts';
 
-/** Sends a step's request by way of a broker whose way to the provider fails, and gives what the broker makes of it. */
+/** Sends a step's request through a broker that cannot reach the provider, and returns the broker's error. */
 async function failureAfter(error: OutboundError) {
   const rig = await createRig();
   onTestFinished(() => rig.close());

@@ -6,8 +6,8 @@ const probe = spawnSync(
   { encoding: 'utf8' },
 );
 
-/** True when this machine can make the sandbox. `.ci/run` fails where it cannot. */
+/** True if this machine can make the sandbox. `.ci/run` fails if it cannot. */
 export const HAS_BUBBLEWRAP = probe.status === 0;
 
-/** Said in the names of tests that are skipped without it. */
+/** Ends the names of tests that are skipped without the sandbox. */
 export const WHY_SKIPPED = HAS_BUBBLEWRAP ? '' : ' (skipped: bubblewrap cannot make a sandbox here)';

@@ -14,7 +14,7 @@ let rig: Rig;
 beforeEach(async () => {
   rig = await createRig();
   return () => rig.close();
-  // A runtime starts sessions ahead, each of which loads the model library.
+  // A runtime starts sessions ahead, and each of them loads the model library.
 }, 180_000);
 
 function requests() {
@@ -173,7 +173,7 @@ describe('a call ends', () => {
     const outcome = client.run(call).catch((error: unknown) => error);
     await expect.poll(asked).toBe(1);
     process.kill(runtime.pid, 'SIGSTOP');
-    // Longer than its lease; the provider has answered by then.
+    // The pause is longer than the lease, and the provider has answered by its end.
     await sleep(4_000);
     process.kill(runtime.pid, 'SIGCONT');
     expect(await outcome).toMatchObject({ code: 'fenced' });
@@ -207,7 +207,7 @@ test('calls beyond eight at a time are refused without a record, and each can be
     reason: 'busy',
     retryAfterMs: 2_000,
   });
-  // Requests that need no room get a response.
+  // Requests that need no session still get a response.
   expect(await client.hello({ epoch: 1 })).toMatchObject({ instanceId, epoch: 1 });
   for (const { lease, requestId } of calls) expect(await client.cancel(lease, requestId)).toBe(true);
   await running;

@@ -88,7 +88,7 @@ test('a session sends the POST of the list of requests, and nothing else of it',
   ]);
 });
 
-/** Reads the example for this vendor, with other fields. */
+/** Reads the example file of a vendor, with changes. */
 function example(name: string, change: (file: Record<string, Record<string, unknown>>) => void) {
   const file = parse(readFileSync(path.join('docs/model-providers', `${name}.yaml`), 'utf8')) as Record<
     string,

@@ -3,14 +3,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { HAS_BUBBLEWRAP, WHY_SKIPPED } from './bubblewrap.ts';
 import { createRig, runOn } from './rig.ts';
 
-/** Starts a runtime whose state folder is a disk of its own, which the test fills from outside. */
+/** Starts a runtime whose state folder is a disk of its own, which the test can fill. */
 async function open() {
   const rig = await createRig();
   onTestFinished(() => rig.close());
   const folder = `${rig.folder}/state`;
   const disk = ['--perms', '0700', '--size', String(2 * 1024 * 1024), '--tmpfs', folder];
   const runtime = await rig.spawn(
-    // A sandbox within this one would need a second namespace of users.
+    // A second sandbox inside this one would need another user namespace.
     { MODEL_RUNTIME_SANDBOX: 'process' },
     { wrap: ['bwrap', '--die-with-parent', '--dev-bind', '/', '/', ...disk, '--'] },
   );

@@ -11,7 +11,7 @@ test.skipIf(!HAS_BUBBLEWRAP)(
     try {
       const socketPath = sandbox.socketPath();
       const broker = await startBroker(socketPath);
-      // A millisecond and less lies between the start of bubblewrap and what it asks for its child.
+      // At most a millisecond passes from the start of bubblewrap to its setup of the child, so try many moments.
       for (let step = 0; step < 60; step += 1) {
         const session = sandbox.launch('runtime/session/session.ts', socketPath);
         await sleep(step / 4);

@@ -198,7 +198,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
 
   test.each(['broken-stream', 'unfinished'] as const)('takes no half answer: %s', async (kind) => {
     rig.providers.control.script({ kind });
-    // One library calls it an error of the provider, another an unreadable answer; both are tried again.
+    // One library reports an error of the provider, another an unreadable answer. Both errors are retried.
     await expect(run()).rejects.toMatchObject({
       code: expect.stringMatching(/^(model_error|malformed)$/),
     });
@@ -213,7 +213,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     'ends a response without end at its limit',
     async () => {
       rig.providers.control.script({ kind: 'endless' });
-      // Reading so much takes a busy machine long.
+      // A busy machine takes long to read so much.
       const deadline = Date.now() + 290_000;
       await expect(run({ deadline })).rejects.toMatchObject({ code: 'too_large' });
     },

@@ -29,15 +29,15 @@ const LETTERS = { 'provider-a': 'A', 'provider-b': 'B', 'provider-c': 'C' } as c
 export const SLOTS = ['provider-a', 'provider-b', 'provider-c'] as const;
 
 export interface RigOptions {
-  /** Providers that are there already; else they are the rig's own. */
+  /** Existing providers. Default the rig's own. */
   readonly providers?: FixtureProviders;
   /** The authorization server of slots A and B. */
   readonly issuer?: string;
-  /** Fields of `auth` by slot; undefined takes one away. */
+  /** Fields of `auth` by slot; undefined removes a field. */
   readonly auth?: Partial<Record<ProviderSlot, Readonly<Record<string, unknown>>>>;
   /** Fields of `api` in every provider file. */
   readonly api?: Readonly<Record<string, unknown>>;
-  /** Further ones by slot. */
+  /** Further fields of `api` by slot. */
   readonly apiOf?: Partial<Record<ProviderSlot, Readonly<Record<string, unknown>>>>;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -51,7 +51,7 @@ export interface Rig {
   hash(slot: ProviderSlot): string;
   /** Starts the runtime in this process. */
   start(env?: Record<string, string>): Promise<Runtime>;
-  /** Starts the runtime as an operator does, or by another entry or wrapped in another command. */
+  /** Starts the runtime as a process, like an operator; another entry or a wrapping command is possible. */
   spawn(
     env?: Record<string, string>,
     as?: { readonly entry?: string; readonly wrap?: readonly string[] },
@@ -98,7 +98,7 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
     MODEL_RUNTIME_KEY_FILE: write('key.pem', key),
     MODEL_RUNTIME_STATE_DIR: path.join(folder, 'state'),
     MODEL_RUNTIME_PORT: '0',
-    // Its own tests say when they are skipped without it.
+    // The sandbox's own tests say when they are skipped without it.
     MODEL_RUNTIME_SANDBOX: HAS_BUBBLEWRAP ? 'bubblewrap' : 'process',
     ...Object.fromEntries(files),
     ...options.env,
@@ -138,7 +138,7 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
       return client;
     },
     async close() {
-      // Clients first: their connections hold a runtime that stops.
+      // Clients first: their connections delay the end of a runtime.
       for (const close of closing.toReversed()) await close();
       if (options.providers === undefined) await providers.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -146,7 +146,7 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
   };
 }
 
-/** A call as `core` would make it; a new request each time. */
+/** Makes a call as `core` would make it, with a new request each time. */
 export function callOn(rig: Rig, instanceId: string, changes: Partial<RuntimeCall> = {}): RuntimeCall {
   const provider = changes.provider ?? 'provider-c';
   return {

@@ -51,7 +51,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
   });
 
   test('more than forty attempts to get out all fail', async () => {
-    // Something that could be reached, were the loopback shared.
+    // A server that could be reached if the sandbox shared the loopback.
     const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     const { output } = await run('probes.ts');
@@ -68,7 +68,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
     const { stdout } = spawnSync(process.execPath, [inside('probes.ts'), '/nowhere.sock'], {
       env: { PORT: String(port) },
       encoding: 'utf8',
-      // Nothing that a probe could harm: it cannot write where the test's user cannot.
+      // If the test runs as root, the probes run as another user, so that they can do no harm.
       ...(process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}),
       timeout: 60_000,
     });
@@ -93,7 +93,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
       const { tried, got, unix, private: isPrivate } = JSON.parse(output) as Record<string, unknown>;
       expect(tried).toBeGreaterThanOrEqual(25);
       expect(got).toEqual([]);
-      // Or the filter would refuse just everything.
+      // Otherwise the filter might refuse everything.
       expect([unix, isPrivate]).toEqual([true, true]);
     },
   );
@@ -146,7 +146,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
       await expect.poll(() => stateOf(busy.pid), { interval: 10 }).toBe(state);
       expect(stateOf(idle.pid)).toBe('running');
     }
-    // Where all others are busy it gets less than its share, and is not stopped again.
+    // While the others are busy, this process gets less than its share, and is not stopped again.
     const before = processorSeconds(busy.pid);
     await sleep(3_000);
     expect(processorSeconds(busy.pid) - before).toBeLessThan(1);
@@ -170,7 +170,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
 
 const LOWEST = 19;
 
-/** Finds the process that runs a script of a sandbox, by the last of its arguments. */
+/** Finds the process that runs a script in a sandbox, by the last of its arguments. */
 function processOf(argument: string): number | undefined {
   return readdirSync('/proc')
     .map(Number)
@@ -180,20 +180,20 @@ function processOf(argument: string): number | undefined {
     });
 }
 
-/** Tells by proc_pid_stat(5) whether a process is stopped by a signal. */
+/** Returns by proc_pid_stat(5) whether a signal has stopped a process. */
 function stateOf(pid: number): 'stopped' | 'running' | undefined {
   const fields = statFields(pid);
   if (fields === undefined) return undefined;
   return fields[0] === 'T' ? 'stopped' : 'running';
 }
 
-/** Reads how much processor time a process has used, by proc_pid_stat(5). */
+/** Returns the processor time of a process, by proc_pid_stat(5). */
 function processorSeconds(pid: number): number {
   const [user, system] = statFields(pid)!.slice(11, 13);
   return (Number(user) + Number(system)) / 100;
 }
 
-/** Reads the different priorities of a process's threads, and that of its group where the kernel has groups. */
+/** Returns the different priorities of a process's threads, and that of its group if the kernel has such groups. */
 function prioritiesOf(pid: number): { threads: number[]; group: number } {
   const threads = readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)));
   const group = /nice (-?\d+)/.exec(read(`/proc/${pid}/autogroup`) ?? '')?.[1];
@@ -309,7 +309,7 @@ test('a runtime that cannot make a sandbox does not start, and says how to mend 
   const sandbox: Sandbox = {
     kind: 'bubblewrap',
     socketPath: () => path.join(rig.folder, 'b.sock'),
-    // Node's own permissions in its place: files are shut, the network is not.
+    // Node's own permissions instead of the sandbox: they block files, but not the network.
     launch: (script, socketPath) => createSandbox('process').launch(script, socketPath),
     close: () => undefined,
   };

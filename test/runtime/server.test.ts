@@ -175,7 +175,7 @@ describe('the door', () => {
     const chunked = await send('POST', '/v1/envelopes', Buffer.alloc(MAX_ENVELOPE_BYTES + 10), {
       'transfer-encoding': 'chunked',
     }).catch((error: NodeJS.ErrnoException) => error);
-    // The rest is not read: the client sees the status, or the end of the connection.
+    // The server does not read the rest, so the client sees the status or the end of the connection.
     expect([413, undefined]).toContain((chunked as Answer).status);
   });
 });
@@ -250,7 +250,7 @@ describe('a client', () => {
     const line = await startTcpProxy(runtime.port);
     onTestFinished(() => line.stop());
     const client = rig.client(line.port, { silenceMs: 8_000 });
-    // A busy machine may seem silent before the line is.
+    // A busy machine may seem silent although the line is not.
     await expect.poll(() => client.hello().then(({ instanceId }) => instanceId, String)).toBe(runtime.instanceId);
     line.hold();
     await expect(client.hello()).rejects.toMatchObject({ reason: 'silent' });

@@ -43,7 +43,7 @@ test('a bundled session sees no code but its own', () => {
   const bound = (script: string) =>
     bubblewrapCommand({ script, socketPath: '/the.sock' }).args.filter((word) => word.startsWith('/app/'));
   const bundle = sessionScript();
-  // The script is bound, and named to Node.
+  // The sandbox binds the script, and Node gets its path.
   expect(bound(bundle)).toEqual([`/app/${bundle}`, `/app/${bundle}`]);
   expect(bound(SESSION_SOURCE)).toContain('/app/node_modules');
 });
@@ -58,7 +58,7 @@ test('a session that runs its sources responds like one that runs its bundle', a
   expect(await answerOf(rig, bundle)).toEqual(fromSources);
 });
 
-/** Makes one step in a session that runs this script. */
+/** Performs one step in a session that runs this script. */
 async function answerOf(rig: Rig, script: string): Promise<unknown> {
   const sandbox = createSandbox(HAS_BUBBLEWRAP ? 'bubblewrap' : 'process');
   onTestFinished(() => sandbox.close());

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 beforeEach(() => rig.providers.control.reset());
 
-/** Makes one step as a session does, by way of a broker, in this process and with less patience. */
+/** Performs one step like a session, through a broker but in this process and with a shorter timeout. */
 async function step(slot: ProviderSlot, idleMs: number) {
   const sandbox = createSandbox('process');
   onTestFinished(() => sandbox.close());
@@ -54,7 +54,7 @@ test.each(SLOTS)('bytes that only keep the connection are silence: %s', async (s
 });
 
 test('a model that keeps writing, however slowly, is not cut off', async () => {
-  // Together the pauses outlast the patience; a machine that stands still for seconds must not seem silent.
+  // All pauses together are longer than the timeout. A machine that stops for seconds must not seem silent.
   const [idleMs, pauseMs] = [6_000, 1_200];
   for (const _ of SLOTS) rig.providers.control.script({ kind: 'slow', pauseMs });
   const started = performance.now();

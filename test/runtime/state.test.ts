@@ -24,7 +24,7 @@ function open() {
     try {
       state.close();
     } catch {
-      // The test has closed it.
+      // The test has already closed it.
     }
   });
   return state;
@@ -172,7 +172,7 @@ describe('the lease', () => {
     clock.now = LEASE_MS + 1;
     expect(lease.holds(5)).toBe(false);
     expect(lost).toEqual([]);
-    // The envelope that comes now renews it, but saves nothing that was begun before.
+    // A new envelope renews the lease, but does not save calls that began before.
     expect(lease.renew(5)).toBe(true);
     expect(lost).toEqual([Infinity]);
   });

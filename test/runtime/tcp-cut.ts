@@ -3,16 +3,16 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface TcpLine {
   readonly port: number;
-  /** Breaks the connections that are open; new ones get through. */
+  /** Cuts the open connections. New ones pass. */
   cut(): void;
-  /** Keeps connections open and passes nothing on. */
+  /** Keeps connections open and forwards nothing. */
   hold(): void;
-  /** Number of connections so far. */
+  /** Counts the connections so far. */
   connections(): number;
   stop(): Promise<void>;
 }
 
-/** A line to a server on this machine that a test can break. */
+/** Starts a proxy before a server on this machine, which a test can cut. */
 export async function startTcpProxy(target: number): Promise<TcpLine> {
   const open = new Set<Socket>();
   let count = 0;

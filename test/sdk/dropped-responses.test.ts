@@ -44,13 +44,13 @@ test(
     const rows = await collected(straight.routines.list({ limit: 200 }));
     expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
     expect(created.toSorted()).toEqual(rows.map(({ id, name }) => `${id} ${name}`).toSorted());
-    // A fifth of the responses was lost, most of them of routines that were there by then.
+    // A fifth of the responses was lost, most of them after the routine was created.
     expect(proxy.dropped()).toBeGreaterThanOrEqual(CREATES / 5);
     expect(proxy.droppedSuccesses()).toBeGreaterThan(CREATES / 10);
   },
 );
 
-/** Stands before a service and cuts the connection in place of each fifth response, or in the middle of it by turns. */
+/** Starts a proxy that cuts each fifth response by turns: before its first byte, or in the middle. */
 async function startDroppingProxy(target: string) {
   let responses = 0;
   let dropped = 0;

@@ -7,7 +7,7 @@ import { Transport } from '../../sdk/src/transport.ts';
 import { collected, failure, served, type Listener } from './scripted.ts';
 import { startReceiver } from '#test/lib/outbound/receiver.ts';
 
-/** Only silence is not short: a busy machine must not seem silent. */
+/** Only the time of silence is long, because a busy machine must not seem silent. */
 const FAST = { ...TIMES, silence: 20_000, retry: 2, poll: 2 };
 
 test('a stream that is cut continues after its last event, and loses none', async () => {
@@ -214,7 +214,7 @@ function frame(id: string, event: string, data: object): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Follows a server that responds so, with short times, until there is nothing more to follow. */
+/** Follows a server with these responses and short times, until nothing is left to follow. */
 async function followed(listener: Listener, times: Partial<typeof TIMES> = {}, lastEventId?: string) {
   const { origin, received } = await startReceiver(listener);
   const transport = new Transport({

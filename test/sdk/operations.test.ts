@@ -35,7 +35,7 @@ test('a program that bundles the whole of it, with what it depends on, grows by 
       write: false,
       minify: true,
       target: 'es2022',
-      // White space of a library in the form of modules would stay.
+      // A library in the form of modules would keep its white space.
       lib: { entry: path.join(SOURCES, 'index.ts'), formats: ['iife'], name: 'ras' },
     },
   });
@@ -48,7 +48,7 @@ test('a program that bundles the whole of it, with what it depends on, grows by 
   expect(gzipSync(chunk.code).length).toBeLessThanOrEqual(MAX_GZIPPED_BYTES);
 });
 
-/** Calls every method of every resource with ids, and lists the requests that each makes. */
+/** Calls every method of every resource with ids, and lists the requests of each. */
 async function callEverything() {
   let requests: string[] = [];
   const ras = new Ras({

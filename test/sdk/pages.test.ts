@@ -3,7 +3,7 @@ import { collected, served } from './scripted.ts';
 
 const PAGES = [['a', 'b'], ['c', 'd'], ['e']];
 
-/** A list of three pages. */
+/** Makes a list of three pages. */
 async function listed() {
   const { ras, requests } = await served(({ url }, response) => {
     const { searchParams } = new URL(url ?? '', 'http://localhost');

@@ -5,7 +5,7 @@ import { Ras, type RasOptions } from '../../sdk/src/index.ts';
 export interface Response {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a text as it is. */
+  /** A value that is sent as JSON, or a text that is sent unchanged. */
   readonly body?: unknown;
 }
 
@@ -15,8 +15,8 @@ export const CUT = 'cut';
 export const HANG = 'hang';
 
 /**
- * Starts a server of the test's own that responds with these, one request after another, and with the last one from
- * then on; it waits for nothing between attempts.
+ * Starts a server that gives these responses in order and then repeats the last one. The client does not pause between
+ * attempts.
  */
 export async function scripted(responses: readonly (Response | typeof CUT | typeof HANG)[], options: RasOptions = {}) {
   let count = 0;
@@ -42,7 +42,7 @@ export async function served(listener: Listener) {
   return { ras, requests: server.received };
 }
 
-/** Makes the body of an error, as the service has it. */
+/** Makes the body of an error like the service. */
 export function failure(code: string, message = 'The message.') {
   return { error: { code, message }, requestId: 'req-1' };
 }
@@ -52,7 +52,7 @@ function cut(response: ServerResponse): void {
   response.write('{"data":', () => response.destroy());
 }
 
-/** Reads everything there is. */
+/** Reads all items. */
 export async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

@@ -19,7 +19,7 @@ import { collected } from './scripted.ts';
 
 const test = serviceTest({ worker: true }).extend('ras', ({ key }) => client(key));
 
-/** A client with the key of a caller. */
+/** Makes a client with a caller's key. */
 function client({ baseUrl, headers }: ApiClient, options: RasOptions = {}): Ras {
   const apiKey = headers['Authorization']?.replace('Bearer ', '');
   return new Ras({ apiKey, baseUrl, ...options });
@@ -143,7 +143,7 @@ test('webhooks that the service sends are verified, also between two secrets', a
   expect(webhooks.verify(Buffer.from(before.body), new Headers(sent(before.headers)), [second, first])).toEqual(event);
 });
 
-/** The headers as a server of `fetch` has them. */
+/** Returns the headers as a server of `fetch` gets them. */
 function sent(headers: Readonly<Record<string, unknown>>): [string, string][] {
   return Object.entries(headers).map(([name, value]) => [name, String(value)]);
 }

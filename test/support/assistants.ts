@@ -3,20 +3,20 @@ import { enterClient } from '#core/accounts/programs/index.ts';
 import { fromElsewhere, type Person } from './people.ts';
 import type { Service } from './service.ts';
 
-/** An assistant that the operator has entered, and what it does as a client of OAuth. */
+/** An assistant that the operator has entered, and its actions as an OAuth client. */
 export interface TestAssistant {
   readonly clientId: string;
   readonly name: string;
   readonly redirectUri: string;
-  /** Asks for access as a browser that it opens does. Returns the page to which that is led. */
+  /** Asks for access like a browser that the assistant opens. Returns the page to which the browser is redirected. */
   ask(changes?: Readonly<Record<string, string | undefined>>): Promise<Asked>;
-  /** Calls an endpoint with a form. */
+  /** Sends a form to an endpoint. */
   call(endpoint: 'token' | 'revoke', fields: Readonly<Record<string, string>>): Promise<Called>;
 }
 
 export interface Asked {
   readonly page: URL;
-  /** The query of the page, as the dashboard sends it back. */
+  /** The query of the page, which the dashboard sends back. */
   readonly oauthQuery: string;
   readonly verifier: string;
 }
@@ -29,7 +29,7 @@ export interface Called {
 
 type Reachable = Pick<Service, 'url' | 'deps'>;
 
-/** Enters an assistant as the operator does. */
+/** Enters an assistant like the operator. */
 export async function enterAssistant(
   service: Reachable,
   redirectUri = 'https://assistant.example/callback',
@@ -39,7 +39,7 @@ export async function enterAssistant(
   return assistantOf(service, { clientId, name, redirectUri });
 }
 
-/** Makes the client of an assistant that is known to the service. */
+/** Makes the client of an assistant that the service knows. */
 export function assistantOf(
   { url }: Pick<Service, 'url'>,
   known: Pick<TestAssistant, 'clientId' | 'name' | 'redirectUri'>,
@@ -83,7 +83,7 @@ export function assistantOf(
   };
 }
 
-/** Has a person approve, in their project. Returns the response. */
+/** Approves the request as the person, in their project. Returns the response. */
 export function approveAsked(
   { session, projectId }: Pick<Person, 'session' | 'projectId'>,
   { oauthQuery }: Pick<Asked, 'oauthQuery'>,
@@ -92,7 +92,7 @@ export function approveAsked(
   return session.with({ 'X-Project-Id': projectId }).post('/v1/assistant-consents/approve', { oauthQuery, scopes });
 }
 
-/** Goes the whole way. Returns what the token endpoint responds. */
+/** Connects an assistant from start to end. Returns the response of the token endpoint. */
 export async function connect(
   assistant: TestAssistant,
   person: Pick<Person, 'session' | 'projectId'>,

@@ -6,9 +6,9 @@ interface Explained {
 }
 
 /**
- * Counts the blocks that Postgres touches for the first statement that `read` makes, which gets no rows. What it writes
- * is rolled back.
- * @param plan made for the very values, or for any, as a statement has it that a connection has prepared
+ * Counts the blocks that Postgres touches for the first statement of `read`. The statement gets no rows, and its writes
+ * are rolled back.
+ * @param plan for these values, or for any values, as a connection uses it for a prepared statement
  */
 export async function blocksOf(
   database: Database,
@@ -48,7 +48,7 @@ async function explainPrepared(client: pg.PoolClient, { text, values = [] }: pg.
   return result;
 }
 
-/** Writes a parameter into the text of a statement: `execute` takes none. */
+/** Writes a parameter into the text of a statement, because `execute` accepts no parameters. */
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return `array[${value.map(literal).join(', ')}]`;

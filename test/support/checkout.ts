@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** Folders that a worker is deployed with. */
+/** Folders that are deployed with a worker. */
 const DEPLOYED = [
   'package.json',
   'package-lock.json',
@@ -17,10 +17,10 @@ const DEPLOYED = [
   'workflows',
 ];
 
-/** A copy of the sources as a release of its own, with the installed packages of this one. */
+/** A copy of the sources as another release, with this checkout's installed packages. */
 export interface Checkout {
   readonly folder: string;
-  /** Replaces a piece of a file, which has to be there exactly once. */
+  /** Replaces a text of a file. @throws unless the file contains it exactly once */
   change(file: string, from: string, to: string): Promise<void>;
   remove(): Promise<void>;
 }

@@ -1,16 +1,16 @@
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The body as it was sent. */
+  /** The body as text. */
   readonly text: string;
-  /** The parsed envelope; tests look into it freely. */
+  /** The parsed body, of any type. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
   readonly body: any;
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   readonly data: any;
 }
 
-/** Calls the API over HTTP with fixed headers: a key's, a session's, or none. */
+/** Calls the API over HTTP with fixed headers, such as those of a key or a session. */
 export class ApiClient {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export class ApiClient {
     return new ApiClient(this.baseUrl, { ...this.headers, ...headers });
   }
 
-  /** The same caller at another process. */
+  /** Returns a client of another process for the same caller. */
   at(baseUrl: string): ApiClient {
     return new ApiClient(baseUrl, this.headers);
   }

@@ -3,13 +3,13 @@ import path from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 
 const SLOWEST = 10;
-/** Seconds of the files that take longest, by which `longest-first.ts` orders them. */
+/** File with the seconds of the slowest test files, by which `longest-first.ts` orders them. */
 const KEPT = path.join(import.meta.dirname, 'durations.json');
 const FEWEST_SECONDS = 10;
 
 /**
- * Prints at the end of a run how long each project took, and the slowest files, so that growth is seen.
- * `npm run test:durations` keeps the seconds of the files that were run.
+ * Prints at the end of a run the time of each project and the slowest files, so that growth is noticed. `npm run
+ * test:durations` stores the seconds of the files that ran.
  */
 export default class Durations implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -40,7 +40,7 @@ function keep(files: readonly { readonly file: string; readonly seconds: number 
   writeFileSync(KEPT, `${JSON.stringify(Object.fromEntries(longest), null, 2)}\n`);
 }
 
-/** Includes what comes before the first test: modules and hooks. */
+/** Includes the time before the first test: modules and hooks. */
 function secondsOf(module: TestModule): number {
   const { setupDuration, collectDuration, duration } = module.diagnostic();
   return (setupDuration + collectDuration + duration) / 1_000;

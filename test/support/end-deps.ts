@@ -3,7 +3,7 @@ import type { Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 
-/** Makes what the end of a run needs, of a process that is gone after its commit: nothing that follows happens. */
+/** Makes the dependencies for the end of a run in a process that dies after its commit: no effects follow. */
 export function dyingProcess(database: Database): EndDeps {
   const never = () => Promise.reject(new Error('the process is gone'));
   return {

@@ -3,8 +3,8 @@ import { signUp } from './people.ts';
 import { sharedService, startService, type ServiceOptions } from './service.ts';
 
 /**
- * Makes tests with two people of their file's own, each there once a test asks for them, at the service that the files
- * of a process share. With configuration of its own, a file has a service of its own.
+ * Makes tests with two people of the file's own, each signed up on first use, at the service that the files of a
+ * process share. A file with configuration of its own gets a service of its own.
  */
 export function serviceTest(options: ServiceOptions = {}) {
   return base

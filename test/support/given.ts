@@ -1,6 +1,6 @@
 /**
- * Puts rows in place that the API cannot make, or not in time: a run that ended a month ago, a routine that is due, an
- * account whose token has expired. With its folder it is the one place of the tests that writes tables of the product.
+ * Plants rows that the API cannot make, or not in time: a run that ended a month ago, a due routine, an account with an
+ * expired token. With its folder, this is the only place in the tests that writes the product's tables.
  */
 import { tick } from '#core/scheduling/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
@@ -14,7 +14,7 @@ export { ago, ahead, earlier, EVERY, ifAny, increasedBy, refusedEarlier } from '
 export * from './given/planted.ts';
 export * from './given/runs.ts';
 
-/** Changes runs as time, a worker or a loss would have. */
+/** Changes runs as time, a worker or a loss would. */
 export const changeRuns = changer<
   | 'waitsUntil'
   | 'waitsSince'
@@ -44,7 +44,7 @@ export const changeRuns = changer<
 >('runs');
 export const removeRuns = remover<'projectId'>('runs');
 
-/** Where fields stand in a definition. */
+/** Place of each field in a definition. */
 const IN_DEFINITION = {
   instructions: ['instructions'],
   maxSteps: ['limits', 'maxSteps'],
@@ -56,7 +56,7 @@ const IN_DEFINITION = {
   modelId: ['model', 'modelId'],
 } as const;
 
-/** Changes routines past what the API allows: due at once, active without a proof, on a model that is gone. */
+/** Changes routines beyond what the API allows: due at once, active without a proof, on a model that is gone. */
 export const changeRoutines = changer<
   | 'id'
   | 'name'
@@ -105,18 +105,17 @@ export const changeConnections = changer<
 
 export const removeConnections = remover<'id'>('connections');
 
-/** Lets the time of questions be over. */
+/** Lets questions expire. */
 export const changeQuestions = changer<'id' | 'expiresAt'>('questions');
 
-/** Changes skills: deleted. */
 export const changeSkills = changer<'id' | 'deletedAt'>('skills');
 
-/** Changes policies of tools past what a discovery or a person allows. */
+/** Changes policies of tools beyond what a discovery or a person may change. */
 export const changePolicies = changer<
   'id' | 'routineId' | 'toolName' | 'description' | 'state' | 'confirmedHash' | 'confirmedAt'
 >('tool_policies');
 
-/** Lets held calls expire, be due, or be as a worker that died has left them. */
+/** Changes held calls: expired, due, or left behind by a worker that died. */
 export const changeActions = changer<'state' | 'expiresAt' | 'startAt' | 'decidedAt'>('actions');
 
 /** Changes accounts at model providers: a credential that expires, a renewal that died, an owner who left. */
@@ -141,43 +140,43 @@ export const changeProjects = changer<
   'organizationId' | 'name' | 'deletedAt' | 'runContentDays' | 'runDays' | 'maxTokensPerDay' | 'maxCostUsdPerMonth'
 >('projects');
 
-/** Changes what organizations pay for, and what they demand. */
+/** Changes the plan of organizations, and their requirements. */
 export const changeOrganizations = changer<
   'paidPlan' | 'paidUntil' | 'periodEnd' | 'requiresSecondFactor' | 'maxTokensPerDay' | 'maxCostUsdPerMonth'
 >('organizations');
 
-/** Changes deliveries of webhooks: due at once, or given up. */
+/** Changes webhook deliveries: due at once, or given up. */
 export const changeDeliveries = changer<
   'runId' | 'state' | 'reason' | 'nextAttemptAt' | 'claimedUntil' | 'attemptCount'
 >('webhook_deliveries');
 
-/** Changes people: an account that was made some time ago, an address that is no longer confirmed. */
+/** Changes people: an older account, an unconfirmed address. */
 export const changePeople = changer<'createdAt' | 'emailVerified'>('users');
 export const removePeople = remover('users');
 
-/** Changes API keys: one that was used, or has expired, some time ago. */
+/** Changes API keys: used or expired some time ago. */
 export const changeKeys = changer<'id' | 'projectId' | 'scopes' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'>('api_keys');
 
-/** Changes sign-ins at model providers that are under way: due to be asked for, or over. */
+/** Changes open sign-ins at model providers: due for the next poll, or expired. */
 export const changeSignIns = changer<'nextPollAt' | 'expiresAt'>('model_sign_ins');
 
 /** Changes steps of runs. */
 export const changeSteps = changer<'runId' | 'index' | 'state'>('steps');
 
-/** Changes who follows runs: one whose process is gone. */
+/** Changes the followers of runs: one whose process is gone. */
 export const changeFollowers = changer<'credential' | 'leasedUntil'>('run_followers');
 export const removeFollowers = remover<'credential'>('run_followers');
 
-/** Changes a version, which the API cannot: a model that is gone. */
+/** Changes versions of routines, which the API cannot: a model that is gone. */
 export const changeVersions = changer<
   'routineId' | 'definition' | 'instructions' | 'modelProvider' | 'modelId' | 'maxOutputTokens'
 >('routine_versions', IN_DEFINITION);
 
-/** Changes what routines have seen at their gates. */
+/** Changes the baselines of gates. */
 export const changeBaselines = changer<'routineId' | 'wokeAt'>('gate_baselines');
 export const removeBaselines = remover<'routineId'>('gate_baselines');
 
-/** Changes the tokens that are held back for calls under way. */
+/** Changes the reservations of calls under way. */
 export const changeReservations = changer<'runId' | 'leasedUntil' | 'inputTokens' | 'inputCostUsd'>(
   'usage_reservations',
 );
@@ -186,17 +185,17 @@ export const changeReservations = changer<'runId' | 'leasedUntil' | 'inputTokens
 export const changeBreakers = changer<'account' | 'pauseFrom' | 'pauseUntil'>('model_breakers');
 export const removeBreakers = remover<'account'>('model_breakers');
 
-/** Changes what is to be revoked at model providers: due at once, or given up. */
+/** Changes revocations at model providers: due at once, or given up. */
 export const changeRevocations = changer<'connectionId' | 'nextAttemptAt' | 'giveUpAt'>('model_revocations');
 
-/** Changes the lease on the model runtime: over, or another process's. */
+/** Changes the lease on the model runtime: expired, or held by another process. */
 export const changeRuntimeLease = changer<'epoch' | 'expiresAt'>('runtime_lease');
 export const removeRuntimeLease = remover('runtime_lease');
 
-/** Changes calls of models that are under way, or were. */
+/** Changes calls of models, under way or ended. */
 export const changeCalls = changer<'runId' | 'state' | 'failure' | 'endedAt'>('model_calls');
 
-/** Changes customers of the payment processor: due to be looked at, asked for, or held by a process that is gone. */
+/** Changes customers of the payment processor: due for a look, or leased by a process that is gone. */
 export const changeCustomers = changer<
   | 'organizationId'
   | 'syncRequested'
@@ -208,41 +207,41 @@ export const changeCustomers = changer<
   | 'checkoutLeasedUntil'
 >('billing_customers');
 
-/** Changes when subscriptions were first seen past due. */
+/** Changes the times at which subscriptions were first seen past due. */
 export const changePastDue = changer<'subscriptionId' | 'since'>('billing_past_due');
 
-/** Changes checkouts: older, over, closed. */
+/** Changes checkouts: older, expired, closed. */
 export const changeCheckouts = changer<'organizationId' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'>(
   'billing_checkouts',
 );
 
 export const removeEncryptionChecks = remover('encryption_check');
 export const removePeriodRuns = remover('period_runs');
-/** Changes how many runs organizations have begun in a period. */
+/** Changes the numbers of runs that organizations have begun in a period. */
 export const changePeriodRuns = changer<'organizationId' | 'runs'>('period_runs');
 
-/** Changes what is counted against the limits of requests. */
+/** Changes the counts of requests under rate limits. */
 export const changeRateLimits = changer<'credential' | 'count' | 'windowStart'>('rate_limits');
 
-/** Changes keys of requests that must not be done twice: under way again, or left so. */
+/** Changes idempotency keys: in use again, or abandoned. */
 export const changeIdempotencyKeys = changer<'key' | 'status' | 'answer' | 'lockedUntil'>('idempotency_keys');
 
-/** Changes sessions: older, nearer to their end. */
+/** Changes sessions: older, or nearer to their end. */
 export const changeSessions = changer<'userId' | 'createdAt' | 'expiresAt'>('sessions');
 
-/** Changes invitations: over. */
+/** Lets invitations expire. */
 export const changeInvitations = changer<'expiresAt'>('invitations');
 
-/** Changes links to results: expired. */
+/** Lets shared links expire. */
 export const changeSharedLinks = changer<'expiresAt'>('shared_links');
 
-/** Changes sign-ins at the providers of connections that are under way: over. */
+/** Lets open sign-ins at the providers of connections expire. */
 export const changeFlows = changer<'expiresAt'>('oauth_flows');
 
-/** Changes terminals that wait for a person's consent: over, or asked for some time ago. */
+/** Changes terminals that wait for a person's consent: expired, or polled some time ago. */
 export const changeTerminals = changer<'host' | 'expiresAt' | 'polledAt'>('terminal_sign_ins');
 
-/** Changes what assistants hold: tokens that are over or for another resource, clients that are switched off. */
+/** Changes tokens of assistants: expired, or for another resource. */
 export const changeAssistantTokens = changer<'clientId' | 'expiresAt' | 'resources'>('oauth_access_tokens');
 export const changeRefreshTokens = changer<'clientId' | 'rotatedAt' | 'rotationReplayExpiresAt'>(
   'oauth_refresh_tokens',
@@ -258,7 +257,7 @@ export const removeMessages = remover('outbox');
 export const changeWork = changer<'kind' | 'key' | 'dueAt' | 'attempts' | 'failedAt'>('work');
 export const removeWork = remover<'kind' | 'key'>('work');
 
-/** Claims messages as the release before does: by the due time in the row of the message, which is also the lease. */
+/** Claims messages like the release before: by the due time in a message's row, which is also its lease. */
 export function claimAsBefore(db: Db, limit: number): Promise<{ id: string }[]> {
   return db.rows`
     with free as materialized (
@@ -270,19 +269,19 @@ export function claimAsBefore(db: Db, limit: number): Promise<{ id: string }[]> 
   `;
 }
 
-/** Changes digests of results: due at once, with what has ended for some time. */
+/** Changes digests of results: due at once, or covering an earlier time. */
 export const changeDigests = changer<'userId' | 'projectId' | 'nextAt' | 'coveredUntil' | 'lastDate'>('result_digests');
 
-/** Changes when mails about routines were sent. */
+/** Changes the times at which mails about routines were sent. */
 export const changeNotified = changer<'routineId' | 'mailedAt'>('notification_states');
 
-/** Changes what an organization, a project or a routine has used. */
+/** Changes the usage of an organization, a project or a routine. */
 export const changeTotals = changer<'scopeId' | 'dayTokens' | 'monthCostUsd'>('usage_totals');
 
-/** Takes memberships away, as an administrator would. */
+/** Removes memberships, as an administrator would. */
 export const removeMemberships = remover<'organizationId' | 'userId'>('memberships');
 
-/** Removes accounts at model providers with what hangs on them. */
+/** Removes accounts at model providers with their dependent rows. */
 export const removeAccounts = remover('model_connections');
 
 export const removeDeliveries = remover('webhook_deliveries');
@@ -291,17 +290,17 @@ export const removeAttempts = remover('webhook_attempts');
 export const changeWorkers = changer<'expiresAt'>('worker_slots');
 export const removeWorkers = remover('worker_slots');
 
-/** Lets time pass since a person last proved who they are. */
+/** Sets back the time at which a person last proved their identity. */
 export async function ageProofs(db: Db, userId: string, interval: string): Promise<void> {
   await db.run`update sessions set proven_at = proven_at - ${interval}::interval where user_id = ${userId}`;
 }
 
-/** Lets time pass since a person last used a code of their authenticator. */
+/** Sets back the time at which a person last used a code of their authenticator. */
 export async function ageCodes(db: Db, userId: string): Promise<void> {
   await db.run`update second_factors set last_step = last_step - 10 where user_id = ${userId}`;
 }
 
-/** Sets what an organization, a project or a routine has spent today. */
+/** Sets the tokens that an organization, a project or a routine has used today. */
 export function spendToday(db: Db, scopeId: string, tokens: number): Promise<void> {
   return changeTotals(db, { scopeId }, { dayTokens: tokens });
 }
@@ -312,7 +311,7 @@ export function confirmPolicies(db: Db, policies: Parameters<typeof changePolici
   return changePolicies(db, policies, { state: 'automatic', ...confirmed });
 }
 
-/** Lets time pass for what is counted under these rules, by the names that they have in `rate_limits`. */
+/** Sets back all counts of a rule, by its name in `rate_limits`. */
 export async function ageCounts(db: Db, rule: string, interval: string): Promise<void> {
   await db.run`
     update rate_limits set window_start = window_start - ${interval}::interval
@@ -320,7 +319,7 @@ export async function ageCounts(db: Db, rule: string, interval: string): Promise
   `;
 }
 
-/** Sets what has been counted under a rule, in windows that begin now, for all that it has counted before. */
+/** Sets all counts of a rule, in windows that begin now. */
 export async function fillCounts(db: Db, rule: string, count: number): Promise<void> {
   await db.run`
     update rate_limits set count = ${count}, window_start = now()
@@ -328,7 +327,7 @@ export async function fillCounts(db: Db, rule: string, count: number): Promise<v
   `;
 }
 
-/** Puts events of an organization on record, of a thousand targets in turn. */
+/** Plants audit events of an organization, about a thousand targets in turn. */
 export async function plantAuditEvents(db: Db, organizationId: string, count: number): Promise<void> {
   await db.run`
     insert into audit_events (id, organization_id, actor_kind, action, target_id)
@@ -337,7 +336,7 @@ export async function plantAuditEvents(db: Db, organizationId: string, count: nu
   `;
 }
 
-/** Lets an organization have been there for some days, with so many runs in the period that began with it. */
+/** Makes an organization some days old, with this number of runs in its first period. */
 export async function plantPeriod(
   db: Db,
   organizationId: string,
@@ -352,7 +351,7 @@ export async function plantPeriod(
   `;
 }
 
-/** Lets the hour of a project's mails be over: of its routines, of all of them, and of what is held. */
+/** Ends the hours of a project's mails: of its routines, of all of them, and of held mails. */
 export async function passProjectHour(db: Db, projectId: string): Promise<void> {
   await db.run`
     with routine as (
@@ -365,7 +364,7 @@ export async function passProjectHour(db: Db, projectId: string): Promise<void> 
   `;
 }
 
-/** Counts a run of an organization in this month, as its start would have. */
+/** Counts a run of an organization in this month, as the start of a run does. */
 export async function countRun(db: Db, organizationId: string): Promise<void> {
   await db.run`
     insert into period_runs (organization_id, period_start, runs)
@@ -374,7 +373,7 @@ export async function countRun(db: Db, organizationId: string): Promise<void> {
   `;
 }
 
-/** Lets time pass for a run that waits for a budget; returns false if it does not wait just now. */
+/** Sets back the wait of a run for a budget; returns false if the run does not wait at the moment. */
 export async function ageWait(db: Db, runId: string, interval: string): Promise<boolean> {
   const aged = await db.run`
     update runs set started_at = started_at - ${interval}::interval,
@@ -384,7 +383,7 @@ export async function ageWait(db: Db, runId: string, interval: string): Promise<
   return aged === 1;
 }
 
-/** Puts calls of a tool behind the steps of a run, each with a result of this length. */
+/** Plants tool calls after the steps of a run, each with a result of this length. */
 export async function plantToolCalls(
   database: Db,
   runId: string,
@@ -402,7 +401,7 @@ export async function plantToolCalls(
   `;
 }
 
-/** Makes a user a member of an organization, or gives a member another role, without an invitation. */
+/** Makes a user a member of an organization, or changes a member's role, without an invitation. */
 export async function giveRole(db: Db, organizationId: string, userId: string, role: string): Promise<void> {
   await db.run`
     insert into memberships (organization_id, user_id, role) values (${organizationId}, ${userId}, ${role})
@@ -410,13 +409,13 @@ export async function giveRole(db: Db, organizationId: string, userId: string, r
   `;
 }
 
-/** Makes the next occurrence of an active routine due, and has a tick claim it. */
+/** Makes the next occurrence of an active routine due, and claims it with a tick. */
 export async function fallDue({ deps }: Pick<Service, 'deps'>, routineId: string): Promise<void> {
   await changeRoutines(deps.database, routineId, { nextRunAt: AT_ONCE });
   await tick(deps);
 }
 
-/** Makes a scheduled run that a tick has claimed; it waits while the service has no workers. */
+/** Makes a scheduled run that a tick has claimed. The run waits while the service has no workers. */
 export async function claimedRun(
   service: Service,
   key: ApiClient,
@@ -426,20 +425,20 @@ export async function claimedRun(
   return { routineId, runId: await claimRunOf(service, key, routineId) };
 }
 
-/** Activates a draft as if a manual run of it had succeeded, and has a tick claim an occurrence. */
+/** Activates a draft as if a manual run of it had succeeded, and claims an occurrence with a tick. */
 export async function claimRunOf(service: Service, key: ApiClient, routineId: string): Promise<string> {
   await plantRun(service.deps.database, routineId, { state: 'succeeded' });
   const active = await key.post(`/v1/routines/${routineId}/activate`);
   if (active.status !== 200) throw new Error(JSON.stringify(active.body));
   await fallDue(service, routineId);
-  // The claim lets runs in in the background, which must not meet the room that a test announces next.
+  // The claim admits runs in the background, which must not use the slots that a test announces next.
   await service.deps.admission.idle();
   const [run] = (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;
   if (run?.state !== 'queued') throw new Error(`the claimed run is ${run?.state}`);
   return run.id;
 }
 
-/** Leaves on record what a checkout from before the first release left. */
+/** Makes the database look like one of a checkout before the first release. */
 export async function makeFormer(database: Db): Promise<void> {
   await database.run`update migrations set name = 'former_' || name where name like '0001%'`;
 }

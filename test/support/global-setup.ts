@@ -17,12 +17,12 @@ import { workflowBundle } from '#workers/workflow-bundle.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A superuser's address of the server's maintenance database. */
+    /** Superuser's address of the server's maintenance database. */
     readonly postgresAdminUrl: string;
-    /** The migrated database that each file's own is copied from. */
+    /** The migrated database that is copied for each test file. */
     readonly templateDatabase: string;
     readonly temporalAddress: string;
-    /** Port of a pooler in transaction mode before the server, where the services of tests use one. */
+    /** Port of a pooler in transaction mode before the server; null if the tests use none. */
     readonly poolerPort: number | null;
   }
 }
@@ -32,10 +32,10 @@ interface Servers {
   readonly stop: () => Promise<void>;
 }
 
-/** Each project loads this module for itself. */
+/** Each project loads this module separately, so the servers are kept in a global. */
 const shared = globalThis as { serversOfTests?: Promise<Servers> };
 
-/** Gives a project the servers of the test run, which the first of them starts. */
+/** Gives a project the servers of the test run, which the first project starts. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   shared.serversOfTests ??= findServers(project.vitest.config.watch);
   const { provided, stop } = await shared.serversOfTests;
@@ -45,9 +45,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return stop;
 }
 
-/** Uses the servers of `npm run test:watch` where that goes on, and else starts some. */
+/** Uses the servers of `npm run test:watch` while it runs, and otherwise starts new ones. */
 async function findServers(isWatching: boolean): Promise<Servers> {
-  // Bundled once here, so that files which start a worker at the same time find it.
+  // Bundled once here, so that files that start workers at the same time find the bundle.
   const bundles = Promise.all([workflowBundle(), buildSession(SESSION_CACHE)]);
   const { TEST_POSTGRES_BIN: postgres, TEST_TEMPORAL: temporal, TEST_POOLER: pooler } = process.env;
   const isUsual = (postgres ?? temporal ?? pooler) === undefined;
@@ -65,7 +65,7 @@ async function findServers(isWatching: boolean): Promise<Servers> {
   };
 }
 
-/** Starts one Postgres and one Temporal server for all files of a test run; gone with it, however it ends. */
+/** Starts one Postgres and one Temporal server for all files of a test run. Both end with this process. */
 async function startServers(): Promise<Servers> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'ras-test-'));
   const log = (message: string) => console.log(`  ${message}`);
@@ -76,7 +76,7 @@ async function startServers(): Promise<Servers> {
     stopping ??= children.stopAll().then(() => rm(dataDir, { recursive: true, force: true }));
     return stopping;
   };
-  // Other versions than those of every day: `dev/scripts/matrix` sets them.
+  // `dev/scripts/matrix` sets other versions than the usual ones.
   const { TEST_POSTGRES_BIN: bin, TEST_TEMPORAL: cli, TEST_POOLER: pooler } = process.env;
   const temporalBinary = cli === undefined ? ensureTemporalBinary : async () => ({ path: cli });
   try {
@@ -89,7 +89,7 @@ async function startServers(): Promise<Servers> {
         ...(bin && {
           binaries: { initdb: path.join(bin, 'initdb'), postgres: path.join(bin, 'postgres') },
         }),
-        // Statistics change where a test says so, and not between two looks at a plan.
+        // Statistics change only when a test says so, and not between two plans.
         settings: { fsync: 'off', synchronous_commit: 'off', max_connections: '300', autovacuum: 'off' },
       }),
       temporalBinary({ env: process.env, onProgress: log, guard }).then(async ({ path: binary }) =>

@@ -8,7 +8,7 @@ type Provided = Pick<ProvidedContext, 'postgresAdminUrl' | 'templateDatabase' | 
 const FILE = path.join(import.meta.dirname, '../../node_modules/.cache/test-servers.json');
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 
-/** Lets other runs use the servers of this one, for as long as it goes on. @returns what takes them back */
+/** Lets other test runs use the servers of this one. @returns a function that ends this */
 export function keepServers(provided: Provided): () => void {
   writeFileSync(FILE, JSON.stringify({ pid: process.pid, schema: hashOfMigrations(), provided }));
   const takeBack = () => rmSync(FILE, { force: true });
@@ -16,11 +16,11 @@ export function keepServers(provided: Provided): () => void {
   return takeBack;
 }
 
-/** Returns the servers that `npm run test:watch` keeps, unless it has ended or has another schema. */
+/** Returns the servers that `npm run test:watch` keeps; undefined if it has ended or has another schema. */
 export function keptServers(): Provided | undefined {
   try {
     const { pid, schema, provided } = JSON.parse(readFileSync(FILE, 'utf8'));
-    // Throws where there is no such process.
+    // Throws if there is no such process.
     process.kill(pid, 0);
     return schema === hashOfMigrations() ? provided : undefined;
   } catch {

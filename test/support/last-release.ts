@@ -7,17 +7,17 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** The commit that has the schema of 0.1.0, for as long as no release has a tag. */
+/** The commit with the schema of 0.1.0, used until a release has a tag. */
 const FIRST_RELEASE = '5fa098a5bf3c90e4f5620e59b09aed7b8c48b854';
 
-/** Returns the last release before this commit: its newest tag, like v0.1.0; undefined if a clone does not have it. */
+/** Returns the newest release tag before this commit, like v0.1.0; undefined if a clone lacks tags. */
 export async function lastRelease(): Promise<string | undefined> {
   const git = (...args: string[]) => execute('git', args, { cwd: ROOT }).then(({ stdout }) => stdout.trim());
   const tag = await git('describe', '--tags', '--abbrev=0', '--match=v*', 'HEAD^').catch(() => FIRST_RELEASE);
   return git('rev-parse', '--verify', '--quiet', `${tag}^{commit}`).catch(() => undefined);
 }
 
-/** Lays the files of a commit in a folder of their own, with the packages that are installed here. */
+/** Writes the files of a commit into a new folder, with the packages that are installed here. */
 export async function checkOutCommit(commit: string): Promise<{ folder: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'ras-last-release-'));
   const archive = path.join(folder, 'archive.tar');

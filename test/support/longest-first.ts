@@ -4,7 +4,7 @@ import DURATIONS from './durations.json' with { type: 'json' };
 
 const SECONDS: Readonly<Record<string, number>> = DURATIONS;
 
-/** Starts the longest files of each project first, so that no file runs alone at the end of the project. */
+/** Starts the longest files of each project first, so that no file runs alone at the end. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- no array, but the sequencer's own method

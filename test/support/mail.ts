@@ -3,17 +3,17 @@ import type { CaughtMail } from '#dev/fakes/mail/inbox.ts';
 import { startMailCatcher, type MailCatcher } from '#dev/fakes/mail/server.ts';
 
 export interface Mailbox extends MailCatcher {
-  /** The mails to an address, the newest first. */
+  /** Returns the mails to an address, newest first. */
   mailsTo(address: string): Promise<CaughtMail[]>;
-  /** Variables of a service that sends its mail here. */
+  /** Variables with which a service sends its mails here. */
   readonly env: Readonly<Record<string, string>>;
-  /** The texts of the mails to an address, the newest first. */
+  /** Returns the texts of the mails to an address, newest first. */
   textsTo(address: string): Promise<string[]>;
-  /** Waits for a mail to the address that holds what the pattern looks for, and gives its first group. */
+  /** Waits for a mail to the address whose text matches the pattern, and returns the first group of the match. */
   find(address: string, pattern: RegExp): Promise<string>;
 }
 
-/** Starts a real mail server, whose messages can be read. */
+/** Starts a real mail server, whose mails tests can read. */
 export async function startMailbox({ smtpPort = 0 } = {}): Promise<Mailbox> {
   const catcher = await startMailCatcher({ smtpPort, httpPort: 0 });
   async function mailsTo(address: string): Promise<CaughtMail[]> {

@@ -4,7 +4,7 @@ import { createModelCaller, type ModelCaller } from '#core/execution/steps/index
 import type { ModelCall, ModelResponse } from '#core/execution/steps/model-call.ts';
 import { ONLY_SOURCE, readModelSources, type ModelSource } from '#lib/config/index.ts';
 
-/** Makes a plain response of a model, which states a hundred tokens of input. */
+/** Makes a plain response of a model that states a hundred tokens of input. */
 export function modelResponse(text: string, { outputTokens = 5 } = {}): ModelResponse {
   return {
     text,
@@ -21,7 +21,7 @@ export function modelResponse(text: string, { outputTokens = 5 } = {}): ModelRes
   };
 }
 
-/** Makes a caller that gives the same response to every call, at once. */
+/** Makes a caller that gives the same response to every call at once. */
 export function instantCaller(response: ModelResponse): ModelCaller {
   return {
     timeoutMs: 1_000,
@@ -30,13 +30,13 @@ export function instantCaller(response: ModelResponse): ModelCaller {
   };
 }
 
-/** Returns the source that the configuration makes of an address, as a process does. */
+/** Returns the model source of an address, as the configuration makes it. */
 export function sourceAt(baseUrl: string, apiKey = 'test'): ModelSource {
   const [source] = readModelSources({ GATEWAY_BASE_URL: baseUrl, GATEWAY_API_KEY: apiKey }).sources;
   return source!;
 }
 
-/** Makes a caller of one server, which learns from refusals as a worker does and forgets with the process. */
+/** Makes a caller of one server. It learns from refusals like a worker, and forgets with the process. */
 export function callerAt(
   baseUrl: string,
   { apiKey = 'test', timeoutMs = 600_000, silenceMs = 180_000 } = {},

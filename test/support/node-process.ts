@@ -8,7 +8,7 @@ export interface NodeProcess {
   readonly pid: number;
   /** Output so far, of both streams. */
   output(): string;
-  /** Waits until that was written. */
+  /** Waits until the process has printed this text. */
   until(text: string, timeoutMs?: number): Promise<void>;
   /** Resolves with the exit code when the process has ended by itself. */
   readonly exited: Promise<number | null>;
@@ -17,18 +17,18 @@ export interface NodeProcess {
 }
 
 export interface StartOptions {
-  /** A checkout of its own. Default: this one. */
+  /** Folder of another checkout. Default this one. */
   readonly cwd?: string;
   readonly args?: readonly string[];
   /** Flags of Node itself. */
   readonly flags?: readonly string[];
-  /** A command that Node is started by, like a sandbox. */
+  /** A command that starts Node, like a sandbox. */
   readonly wrap?: readonly string[];
 }
 
 /**
- * Starts one of the product's entries as its own process, with this environment and nothing of ours but the place of
- * compiled modules: with it a worker is there after 0.8 s of CPU instead of 1.4.
+ * Starts one of the product's entries in a process of its own. Of this process's environment it gets only the folder of
+ * compiled modules, with which a worker starts after 0.8 s of CPU instead of 1.4.
  */
 export function startNode(
   entry: string,
@@ -72,14 +72,14 @@ export function startNode(
 
 const children = new Set<ChildProcess>();
 
-/** Kills the child when this process is told to stop: what the files of a process share is stopped by none of them. */
+/** Kills the child when this process is told to stop, because no file stops the children that all files share. */
 function endWithUs(child: ChildProcess): void {
   if (children.size === 0) process.once('SIGTERM', () => children.forEach((each) => each.kill('SIGKILL')));
   children.add(child);
   child.once('exit', () => children.delete(child));
 }
 
-/** Ends the scheduler that a worker process of this test started, so that the next test's can start its own. */
+/** Ends the scheduler that a worker process of this test started, so that the next test can start its own. */
 export async function endScheduler(client: Client, taskQueue: string): Promise<void> {
   const scheduler = client.workflow.getHandle(schedulerWorkflowId(taskQueue));
   const found = await scheduler.describe().catch(() => undefined);

@@ -15,7 +15,7 @@ const RESOURCE_OF: Readonly<Record<string, Resource>> = {
   projectId: 'project',
 };
 
-/** Returns a path of the operation whose ids are well-formed and belong to nothing; a revision is the first. */
+/** Returns a path of the operation with well-formed ids that belong to no resource, and with revision 1. */
 export function pathFor(spec: Pick<RouteSpec, 'path'>): string {
   return spec.path.replaceAll(/:(\w+)/g, (_whole, name: string) => {
     if (name === 'revision') return '1';

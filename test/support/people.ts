@@ -10,7 +10,7 @@ export interface Person {
   readonly userId: string;
   readonly projectId: string;
   readonly organizationId: string;
-  /** A key of the person's project; all scopes unless named. */
+  /** Creates a key of the person's project, by default with all scopes. */
   key(scopes?: readonly string[]): Promise<ApiClient>;
 }
 
@@ -19,7 +19,7 @@ interface Reachable {
   readonly config: Pick<Service['config'], 'UI_ORIGIN'>;
 }
 
-/** Signs a new person up and in, over HTTP, as the user interface would. */
+/** Signs a new person up and in over HTTP, like the user interface. */
 export async function signUp(service: Reachable, email = newEmail()): Promise<Person> {
   await post(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Test Person' });
   return signIn(service, email);
@@ -69,7 +69,7 @@ async function post(service: Reachable, path: string, body: object): Promise<Res
   return response;
 }
 
-/** Posts as the user interface would, from an address of its own: limits are per address. */
+/** Posts like the user interface, from a new address, because limits are per address. */
 export function postAuth(
   service: Reachable,
   path: string,
@@ -88,7 +88,7 @@ export function postAuth(
   });
 }
 
-/** Names an address that no other request came from, as limits are per address. */
+/** Returns headers with an address that no other request used, because limits are per address. */
 export function fromElsewhere(): Record<string, string> {
   return { 'X-Forwarded-For': `203.0.${randomBytes(1)[0]}.${randomBytes(1)[0]}` };
 }

@@ -1,15 +1,15 @@
 import { openDatabase, type Database } from '#lib/database/index.ts';
 
 /**
- * Returns the plans, with their real times, of the statements that `work` makes. Postgres itself reports them
- * (auto_explain), so that they are those of the product's own statements.
+ * Returns the plans of the statements that `work` makes, with real times. Postgres itself reports them (auto_explain),
+ * so they are the plans of the product's own statements.
  */
 export async function explained(
   databaseUrl: string,
   work: (database: Database, plans: string[]) => Promise<unknown>,
 ): Promise<string[]> {
   const plans: string[] = [];
-  // One connection, so that the one which was told to explain serves all of the work.
+  // One connection, so that the one with auto_explain serves all statements.
   const database = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'bench' });
   try {
     const client = await database.connect();
@@ -33,8 +33,8 @@ export async function explained(
 }
 
 /**
- * Sums the buffers that plans have touched: a measure of work that a busy machine does not change. The first node of a
- * plan counts those of the nodes below it.
+ * Sums the buffers of plans, a measure of work that does not depend on the machine's load. The first node of a plan
+ * includes the nodes below it.
  */
 export function buffersOf(plans: readonly string[]): number {
   return plans.reduce((sum, plan) => {
@@ -47,7 +47,7 @@ export function buffersOf(plans: readonly string[]): number {
 function withoutStatement(message: string): string {
   const lines = message.split('\n');
   const first = lines.findIndex((line) => line.includes('(cost='));
-  // A condition may hold hundreds of ids.
+  // A condition may contain hundreds of ids.
   const plan = lines.slice(Math.max(first, 0));
   return plan.map((line) => (line.length > 200 ? `${line.slice(0, 200)} …` : line)).join('\n');
 }

@@ -6,8 +6,9 @@ import type { Children } from '#dev/stack/children.ts';
 import { freePort } from '#dev/stack/ports.ts';
 
 /**
- * Starts pgbouncer in transaction mode before a Postgres server, which has to be installed (Debian: pgbouncer); ends with
- * the other children. @returns its port
+ * Starts an installed pgbouncer (Debian: pgbouncer) in transaction mode before a Postgres server. It ends with the other
+ * children.
+ * @returns its port
  */
 export async function startPooler(
   adminUrl: string,
@@ -42,7 +43,7 @@ server_idle_timeout = 1
     command: 'pgbouncer',
     args: [settings],
     logFile: path.join(own, 'pgbouncer.log'),
-    // It refuses to run as root.
+    // pgbouncer refuses to run as root.
     ...(process.getuid?.() === 0 && { uid: await idOf('postgres') }),
   });
   return port;

@@ -4,26 +4,26 @@ import fc from 'fast-check';
 const { FC_SEED = '20261122', FC_TIMES = '1', TEST_SIZE = 'change' } = process.env;
 
 /**
- * Seed of all generated cases: the same one in every run, since cases that are new at each merge stop changes that
- * have nothing to do with what they find. `FC_SEED=random` draws another, which failures name.
+ * Seed of all generated cases. It is the same in every run, because new cases at each merge would stop changes that
+ * have nothing to do with the fault. `FC_SEED=random` draws another seed, which failures name.
  */
 export const SEED = FC_SEED === 'random' ? randomInt(2 ** 31) : Number(FC_SEED);
 
-/** Factor by which more cases than usual are tried; time limits grow with it. */
+/** Factor by which the number of cases, and the time limits, are multiplied. */
 export const TIMES = Number(FC_TIMES);
 
-/** Longest wait for what a test waits for. Only what hangs takes so long, however slow the machine. */
+/** Longest wait for an event. Only a test that hangs takes so long, however slow the machine. */
 export const PATIENCE_MS = 300_000;
 
-/** True for `npm run test:nightly`: what takes minutes runs at its full size, and else at a tenth of it. */
+/** True for `npm run test:nightly`: slow tests run at full size, and otherwise at a tenth of it. */
 export const FULL_SIZE = TEST_SIZE === 'full';
 
-/** Returns how many of the cases, kills or requests of a slow test are tried: all, or a tenth on each change. */
+/** Returns the number of cases, kills or requests of a slow test: all, or a tenth on each change. */
 export function sized(full: number): number {
   return FULL_SIZE ? full : Math.ceil(full / 10);
 }
 
-/** Returns all cases of a table at full size, and else the first of each kind. */
+/** Returns all cases of a table at full size, and otherwise the first of each kind. */
 export function oneOfEach<Case>(cases: readonly Case[], kindOf: (each: Case) => unknown): readonly Case[] {
   if (FULL_SIZE) return cases;
   const kinds = Map.groupBy(cases, (each) => JSON.stringify(kindOf(each)));

@@ -8,7 +8,7 @@ declare module 'vitest' {
 }
 
 /**
- * Options of a test that say which rows of the contract it proves; `npm run docs:coverage` collects them.
+ * Options of a test that name the rows of the contract that it proves. `npm run docs:coverage` collects them.
  * @example test('an archived routine keeps its runs', proves('state.archive'), async () => { … });
  */
 export function proves(...rows: readonly SpecRow[]) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from './client.ts';
 import { PATIENCE_MS } from './properties.ts';
 
-/** Makes a body that creates a routine, with the given fields over it. */
+/** Makes a body that creates a routine, with the given fields over the defaults. */
 export function routineBody(fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     name: 'Test routine',
@@ -21,7 +21,7 @@ export async function createRoutine(client: ApiClient, fields: Record<string, un
 
 const END_STATES = new Set(['succeeded', 'failed', 'cancelled', 'skipped']);
 
-/** Polls until the run has ended, and gives its detail. */
+/** Polls until the run has ended, and returns its details. */
 export async function runEnded(client: ApiClient, runId: string) {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -39,7 +39,7 @@ export async function runOnce(client: ApiClient, routineId: string, body: unknow
   return runEnded(client, data.id);
 }
 
-/** Creates a routine that has its proof run and is active. */
+/** Creates a routine with its proof run and activates it. */
 export async function activeRoutine(client: ApiClient, fields: Record<string, unknown> = {}): Promise<string> {
   const id = await createRoutine(client, fields);
   const run = await runOnce(client, id);

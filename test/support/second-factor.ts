@@ -3,15 +3,15 @@ import type { Database } from '#lib/database/index.ts';
 import { ageCodes } from './given.ts';
 import { fromElsewhere, type Person } from './people.ts';
 
-/** The authenticator of a person, with what was shown when it was added. */
+/** The authenticator of a person, with the secrets that were shown when it was added. */
 export interface Authenticator {
   readonly secret: string;
   readonly recoveryCodes: readonly string[];
-  /** Returns a code that was not used before, as after half a minute. */
+  /** Returns an unused code, as after half a minute. */
   code(): Promise<string>;
 }
 
-/** Adds a second factor over HTTP, as the user interface does. */
+/** Adds a second factor over HTTP, like the user interface. */
 export async function addSecondFactor(
   database: Database,
   person: Pick<Person, 'session' | 'userId'>,
@@ -30,7 +30,7 @@ export async function addSecondFactor(
   };
 }
 
-/** Computes the code that an authenticator shows now. */
+/** Computes the code that an authenticator shows at the moment. */
 export function codeOf(secret: string): string {
   return new TOTP({ secret }).generate();
 }

@@ -20,13 +20,13 @@ export interface Service {
   readonly config: Config;
   readonly deps: Deps & Awaited<ReturnType<typeof openServices>>['deps'];
   readonly temporal: Awaited<ReturnType<typeof openServices>>['temporal'];
-  /** The registry of the metrics. */
+  /** The registry of metrics. */
   readonly registry: Awaited<ReturnType<typeof openServices>>['registry'];
   readonly databaseUrl: string;
   readonly gateway: Gateway;
   /** Client without credentials. */
   readonly anonymous: ApiClient;
-  /** Another API process on the same database, with the same configuration but for these variables. */
+  /** Starts another API process on the same database, with changes of the configuration. */
   replica(overrides?: Record<string, string>): Promise<{ url: string; close(): Promise<void> }>;
   close(): Promise<void>;
 }
@@ -34,17 +34,16 @@ export interface Service {
 export interface ServiceOptions {
   /** Starts a worker too, on a task queue of its own. Default false. */
   readonly worker?: boolean;
-  /** For a file that asserts what counts over everything in the database. Default false. */
+  /** True for a file that counts over the whole database. Default false. */
   readonly own?: boolean;
-  /** Hashes passwords as in production. Default false, as each sign-up and sign-in would take as long as a test. */
+  /** True to hash passwords as in production. Default false, because a hash takes as long as a test. */
   readonly slowPasswords?: boolean;
-  /** Configuration over the test defaults. */
+  /** Changes of the tests' configuration. */
   readonly env?: Record<string, string>;
 }
 
 /**
- * Starts the whole service in this process, on a database of its own: API on a free port, fixture gateway, maybe
- * workers.
+ * Starts the whole service in this process, on a new database: API on a free port, fixture gateway, workers if wanted.
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   installRuntimeOnce();
@@ -71,7 +70,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ALLOW_PRIVATE_NETWORK: 'true',
     RATE_LIMIT_PER_MINUTE: '100000',
     MAX_ORGANIZATIONS_PER_PERSON: '1000',
-    // The tests themselves, so that each person can come from an address of their own.
+    // The tests are the proxy, so that each person can have an address of their own.
     TRUSTED_PROXIES: '127.0.0.0/8,::1',
     ...options.env,
   };
@@ -117,16 +116,16 @@ function quickHash(password: string, salt: string): string {
 const shared = new Map<string, Promise<Service>>();
 
 /**
- * Returns the service that the files of this process share, if they want the same options. A file uses people and
- * projects of its own in it; one that counts over all of them, or takes parts away, starts its own service. It ends
- * with the process.
+ * Returns the service that the files of this process share if their options are equal. It ends with the process. A file
+ * uses people and projects of its own in it. A file that counts over all projects, or stops parts, starts its own
+ * service.
  */
 export async function sharedService(options: Pick<ServiceOptions, 'worker' | 'env'> = {}): Promise<Service> {
   const key = JSON.stringify(options);
   const starting = shared.get(key) ?? startService(options);
   shared.set(key, starting);
   const service = await starting;
-  // A file before may have left scripts.
+  // An earlier file may have left scripts.
   service.gateway.control.reset();
   return service;
 }
@@ -151,19 +150,19 @@ async function startReplica(environment: Record<string, string>) {
 
 let runtimeInstalled = false;
 
-/** Installs the runtime, of which there is one a process; its log is of no interest here. */
+/** Installs the Temporal runtime, of which a process has one. Its log is not wanted here. */
 export function installRuntimeOnce(): void {
   if (!runtimeInstalled) installRuntime(createLog({ level: 'silent', name: 'temporal' }));
   runtimeInstalled = true;
 }
 
-/** Steps of runs that the workers of a service in a test make at a time. */
+/** Steps that the workers of a service in a test make at a time. */
 const WORKER_SLOTS = 20;
 
-/** In production two seconds, so that five attempts take half a minute. */
+/** Two seconds in production, so that five attempts take half a minute. */
 const FIRST_PAUSE_MS = 100;
 
-/** Workers on the task queue of the configuration; tests of several workers start more. */
+/** Starts workers on the task queue of the configuration. Tests of several workers start more. */
 export async function startWorkers(
   config: Config,
   deps: Awaited<ReturnType<typeof openServices>>['deps'],

@@ -6,14 +6,14 @@ export interface TcpProxy {
   readonly address: string;
   /** Cuts every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Cuts when this many more connections have been opened, and resolves when it has. */
+  /** Cuts every connection once this many more have been opened; resolves after the cut. */
   cutAtConnection(count: number): Promise<void>;
   /** Lets connections through again. */
   mend(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Stands before a server that a test wants to be away for a while. */
+/** Starts a proxy before a server that a test wants to be away for a while. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(`tcp://${target}`);
   const port = await freePort();

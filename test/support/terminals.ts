@@ -14,7 +14,7 @@ export interface Terminal {
   poll(): Promise<Answer>;
 }
 
-/** Begins the sign-in of a terminal, from an address and under a host name that no other has. */
+/** Begins the sign-in of a terminal, with an address and a host name that no other terminal has. */
 export async function openTerminal({ url }: { readonly url: string }): Promise<Terminal> {
   const host = `laptop-${randomBytes(4).toString('hex')}`;
   const from = fromElsewhere();

@@ -1,6 +1,6 @@
 /**
- * Follows redirects with their cookies, as a browser does at a sign-in without a click, and returns the first address
- * that `isEnd` accepts.
+ * Follows redirects with their cookies, like a browser at a sign-in without clicks, and returns the first address that
+ * `isEnd` accepts.
  */
 export async function visit(start: string, isEnd: (url: URL) => boolean): Promise<URL> {
   const jar = new Map<string, string>();

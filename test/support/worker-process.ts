@@ -3,20 +3,20 @@ import { endScheduler, startNode, type NodeProcess, type StartOptions } from './
 import type { Service } from './service.ts';
 
 export interface WorkerProcesses {
-  /** Starts the real entry on the parts of the service and waits until it works. */
+  /** Starts a real worker process with the service's database and servers, and waits until it works. */
   start(overrides?: Readonly<Record<string, string>>, options?: StartOptions): Promise<NodeProcess>;
-  /** The same without waiting, for one that may not come to work at all. */
+  /** Starts a worker process without waiting, because it may never work. */
   launch(overrides?: Readonly<Record<string, string>>, options?: StartOptions): NodeProcess;
-  /** Starts an API beside them and waits until it listens. */
+  /** Starts an API process beside the workers and waits until it listens. */
   api(
     overrides?: Readonly<Record<string, string>>,
     options?: StartOptions,
   ): Promise<NodeProcess & { readonly url: string }>;
-  /** Runs an operator's command on the same parts: its exit code and what it wrote. */
+  /** Runs an operator's command; returns its exit code and output. */
   command(entry: string, ...args: string[]): Promise<{ code: number | null; output: string }>;
-  /** Tells all that are left to stop, and waits until they have. */
+  /** Sends the stop signal to all remaining processes, and waits until they have ended. */
   stop(): Promise<void>;
-  /** Kills them, and ends the scheduler that they started. */
+  /** Kills the processes, and ends the scheduler that they started. */
   close(): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ test('the sign-in page leads to no other origin', async ({ visit, person, dashbo
 });
 
 test('the link in the mail replaces a forgotten password', async ({ visit, service }) => {
-  // It ends every session of the account.
+  // A person of this test's own, because the link ends every session of the account.
   const person = await confirmedPerson(service);
   const key = await person.key();
   const { page } = await visit('/reset-password');
@@ -60,7 +60,7 @@ test('an invitation is accepted by the address that it was sent to', async ({ vi
   await page.waitForURL(new RegExp(`/p/${person.projectId}`));
 });
 
-/** Creates a person who has followed the link in the mail. */
+/** Signs up a person who has followed the link in the mail. */
 async function confirmedPerson(service: Service): Promise<Person> {
   const email = newEmail();
   await postAuth(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Ada' });

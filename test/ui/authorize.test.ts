@@ -12,7 +12,7 @@ function pathOf({ page }: Pick<Asked, 'page'>): string {
   return `${page.pathname}${page.search}`;
 }
 
-/** Stands for the site of the assistant, to which the browser is led back. Returns the address that it was led to. */
+/** Stands in for the assistant's site, to which the browser is redirected. Returns the address of the redirect. */
 async function ledBack(page: Page): Promise<() => Promise<string>> {
   await page.route('https://assistant.example/**', (route) =>
     route.fulfill({ contentType: 'text/html', body: '<title>Assistant</title>' }),
@@ -37,7 +37,7 @@ test('a person gives an assistant access to run, it is listed, and revoked at on
   const scopes = page.getByRole('list', { name: 'Scopes' });
   await scopes.getByText('runs:write').waitFor();
   expect(await scopes.getByText('routines:write').count()).toBe(0);
-  // It did not ask for these.
+  // The assistant did not ask for these scopes.
   expect(await scopes.getByText('models:read').count()).toBe(0);
   await settled();
   await expectClean();

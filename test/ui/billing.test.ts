@@ -22,7 +22,7 @@ function pathOf({ projectId }: Person): string {
   return `/p/${projectId}/billing`;
 }
 
-/** Makes the person's organization a customer that subscribes, and has the service look. */
+/** Makes the person's organization a paying customer, and makes the service read the subscription. */
 async function subscribe(service: Service, person: Person, plan: 'starter' | 'pro') {
   await person.session.post('/v1/billing/checkout', { plan, entrypoint: 'billing' });
   const found = await service.deps.database.row<{

@@ -59,7 +59,7 @@ test('Home says first what needs its reader, then what is new in words, and what
     .getByText(/^Over since/)
     .waitFor();
   await row('Uptime').getByText('The site is up.').waitFor();
-  // Rows in words, and what changed in an item by its name.
+  // Data rows appear in words, and a changed item by its name.
   expect(await linesOf(row('Prices of competitors'))).toEqual(['+New: jam, price 2', '~Changed: tea: price 3 → 4']);
 
   await row('Uptime').getByRole('button', { name: 'Mark as read' }).click();

@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { buildLocked, DIST } from './support/build.ts';
 
-/** Bytes of script, style and page that the first load takes, compressed as they are sent. */
+/** Compressed bytes of script, style and page that the first load may transfer. */
 const BUDGET = 260_000;
 
 test('the first load of a page behind the sign-in takes at most 260 kB', async () => {
@@ -25,7 +25,7 @@ test('the first load of a page behind the sign-in takes at most 260 kB', async (
   );
   const tooLarge = sizes.filter(([, size]) => size > BUDGET);
   expect(tooLarge).toEqual([]);
-  // The first to ask waits for the build.
+  // The first request waits for the build.
 });
 
 test('no script runs text, and no style is inlined', async () => {
@@ -61,14 +61,14 @@ async function readManifest(): Promise<Record<string, Chunk>> {
   return JSON.parse(await readFile(path.join(DIST, 'manifest.json'), 'utf8')) as Record<string, Chunk>;
 }
 
-/** Finds a file that `ui/vite.config.ts` makes of what several pages need. */
+/** Finds a file that `ui/vite.config.ts` makes from the code that several pages share. */
 function chunkNamed(manifest: Record<string, Chunk>, name: string): string {
   const found = Object.keys(manifest).find((key) => manifest[key]?.name === name);
   if (found === undefined) throw new Error(`no file is named ${name}`);
   return found;
 }
 
-/** Adds the files of a module and of all that it imports from the start. */
+/** Adds the files of a module and of its static imports. */
 function collect(manifest: Record<string, Chunk>, name: string, files: Set<string>): void {
   const chunk = manifest[name];
   if (chunk === undefined) throw new Error(`${name} is not in the build`);

@@ -42,7 +42,7 @@ function sideOf(pairs: readonly LinePair[], side: 'before' | 'after'): string {
     .join('\n');
 }
 
-/** Writes a pair as a line: words that are gone in brackets, new ones in braces. */
+/** Writes a pair as a line, with removed words in brackets and new words in braces. */
 function written({ before, after }: Pick<LinePair, 'before' | 'after'>): string {
   const of = (side: LinePair['before'], marks: string) =>
     side?.map(({ text, differs }) => (differs ? `${marks[0]}${text}${marks[1]}` : text)).join('') ?? '';

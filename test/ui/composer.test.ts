@@ -14,7 +14,7 @@ test('an error of the server is shown at its field', async ({ visit, person }) =
   await page.getByRole('option', { name: 'Cron' }).click();
   await page.getByRole('textbox', { name: 'Cron' }).fill('61 * * * *');
   await page.getByRole('button', { name: 'Save draft' }).click();
-  // Not any alert: the preview of the next times finds fault with the schedule before.
+  // Other alerts do not count: the preview of the next times rejects the earlier schedule.
   const invalid = page.locator('[aria-invalid=true]');
   await page.getByRole('textbox', { name: 'Name' }).and(invalid).waitFor();
 });

@@ -18,7 +18,7 @@ const test = dashboardTest().extend('demo', { scope: 'file' }, async ({ service 
     databaseUrl: service.databaseUrl,
     uiOrigin: service.config.UI_ORIGIN,
     toolServer: tools.url,
-    // Addresses need no confirmation here.
+    // This service sends no mail, so addresses need no confirmation.
     mail: '',
     model: { modelIds: ['fixture/writer-small'], isFree: true },
   });

@@ -26,7 +26,7 @@ test('tasks, tables, code and footnotes are read as GitHub reads them', () => {
     ['#note-fn-1', 'Footnote 1'],
     ['#note-fnref-1', 'Back to reference 1'],
   ]);
-  // The space between two words in a list is one.
+  // Two words of a list have one space between them.
   expect(textOf(nodes.find(({ tag }) => tag === 'ul'))).toContain('not yet');
 });
 
@@ -138,7 +138,7 @@ function textOf(node: DocumentNode | undefined): string {
   return node.children.map(textOf).join('');
 }
 
-/** Returns the elements whose size is not what they hold. */
+/** Returns the elements whose `size` is not the number of elements within. */
 function sizesOf(nodes: readonly DocumentNode[]): Element[] {
   return nodes.flatMap(within).filter((node) => node.size !== within(node).length);
 }

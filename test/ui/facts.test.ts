@@ -14,7 +14,7 @@ Owner of paid search: Grace Hopper
 Voice: plain, no exclamation marks`;
 const NEWER = FACTS.replace('62 %', '58 %').replace(', Austria', '');
 
-/** A person whose project has these texts as its facts, one after the other. */
+/** Makes a person whose project has had these texts as its facts, one after the other. */
 async function personWith(service: Service, texts: readonly string[]) {
   const person = await signUp(service);
   await person.session.post('/auth/update-user', { name: 'Ada Lovelace' });

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { follow, type FollowOptions, type FollowStatus } from '../../ui/src/api/follow.ts';
 
-/** Only silence is not short: a busy machine must not seem silent. */
+/** Only the time of silence is long, because a busy machine must not seem silent. */
 const FAST = { firstMs: 20_000, silenceMs: 20_000, retryMs: 5, maxRetryMs: 20, pollMs: 5, attempts: 3 };
 
 test('a stream that is cut continues after its last event, and loses none', async () => {
@@ -24,7 +24,7 @@ test('a stream that is cut continues after its last event, and loses none', asyn
 });
 
 test('a stream that falls silent is left and begun again', async () => {
-  // The response depends on the last event, not on the count: a busy machine may seem silent more than once.
+  // The response depends on the last event and not on the count, because a busy machine may seem silent twice.
   const { events, count } = await followed(
     (request, response) => {
       const last = request.headers['last-event-id'];
@@ -39,7 +39,7 @@ test('a stream that falls silent is left and begun again', async () => {
 });
 
 test('comments keep a stream that has nothing to tell', async () => {
-  // No clock but this one decides what silence is.
+  // Only this clock decides when the stream counts as silent.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const silenceMs = 40_000;
@@ -124,7 +124,7 @@ function begin(response: ServerResponse): ServerResponse {
 
 type Answer = (request: IncomingMessage, response: ServerResponse, number: number) => unknown;
 
-/** Follows a server that responds so, until there is nothing more to follow. */
+/** Follows a server with these responses, until nothing is left to follow. */
 async function followed(
   answer: Answer,
   {

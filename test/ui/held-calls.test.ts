@@ -51,7 +51,7 @@ test('references to results of other calls are told apart from text', () => {
   expect(argumentsLine({ arguments: { issue: `{{${ID}.result./id}}`, text: 'a\u202Eb\nc', list: [1] } })).toBe(
     '(a result) · aU+202Eb c',
   );
-  // Cut after it, and not within a reference.
+  // The text is cut after the reference, and not within it.
   const long = { text: 'x'.repeat(120), issue: `{{${ID}.result./id}}` };
   expect(argumentsLine({ arguments: long })).toMatch(/x · \(a result\)$/);
   expect(argumentsLine({ arguments: null })).toBe('Its arguments are erased.');

@@ -54,7 +54,7 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   await row('Paused after 5 failed runs').getByRole('button', { name: 'Activate again' }).click();
   await row('Daily site check').waitFor({ state: 'detached' });
   expect((await key.get(`/v1/routines/${stopped}`)).data.state).toBe('active');
-  // A failure stands where it can be mended, and once only.
+  // A failure appears once, in the section where a person can repair it.
   const news = page.getByRole('region', { name: 'New results' });
   await page.getByText(/^Four things need you/).waitFor();
   expect(await news.getByRole('link', { name: 'Prices of three competitors' }).count()).toBe(0);
@@ -154,7 +154,7 @@ test('the first steps follow the data of the server, and disappear when they are
   await page.reload();
   await page.getByText('Nothing needs you now.').waitFor();
   await page.getByRole('heading', { name: 'First steps' }).waitFor({ state: 'detached' });
-  // For good, also where the one routine that has taken them is gone.
+  // The steps stay done, even if the only routine that completed them is gone.
   await key.delete(`/v1/routines/${id}`);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
@@ -175,7 +175,7 @@ test('routines that the service has stopped are named, however many routines are
   for (let index = 0; index < 101; index += 1) await createRoutine(key, { name: `${index}` });
   const { page, complaints } = await visit(`/p/${owner.projectId}`, { as: owner });
   await page.getByText('Its schedule has ended.').waitFor();
-  // The steps that only the old one has taken are done.
+  // The steps that only the old routine completed are done.
   const steps = page.getByRole('region', { name: 'First steps' }).getByRole('listitem');
   await expect.poll(() => steps.filter({ hasText: ', done' }).count()).toBe(3);
   await page.getByRole('link', { name: 'Old audit' }).click();
@@ -186,7 +186,7 @@ test('routines that the service has stopped are named, however many routines are
   expect(complaints).toEqual([]);
 });
 
-/** Leaves a routine as the service does when its window is over. */
+/** Pauses a routine like the service at the end of its window. */
 async function pauseByService({ deps }: Service, id: string): Promise<void> {
   await changeRoutines(deps.database, id, { state: 'paused', stateReason: 'schedule_ended' });
 }

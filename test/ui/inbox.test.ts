@@ -33,7 +33,7 @@ test('a held call is edited, approved and carried out, and a rule lets the next 
   await call.getByRole('textbox', { name: 'title' }).fill('Broken link on /pricing');
   await call.getByRole('textbox', { name: 'priority' }).fill('urgent');
   await call.getByRole('button', { name: 'Approve with these arguments' }).click();
-  // The server says what does not fit, and nothing is sent.
+  // The server reports the invalid argument, and the call is not sent.
   await call.getByRole('alert').getByText('priority').waitFor();
   await call.getByRole('textbox', { name: 'priority' }).fill('1');
   await call.getByRole('button', { name: 'Approve with these arguments' }).click();

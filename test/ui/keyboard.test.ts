@@ -34,7 +34,7 @@ test('pages can be gone through by the Tab key: all is reached, in order, seen, 
   expect(faults).toEqual({});
 });
 
-/** Looks for sideways scrolling in the narrowest window that is promised. */
+/** Checks for sideways scrolling in the narrowest window that the dashboard supports. */
 async function faultsAtNarrowest(page: Page): Promise<string[]> {
   const size = page.viewportSize();
   await page.setViewportSize(sizeOf(320));
@@ -88,7 +88,7 @@ test('every dialog takes the focus, keeps it, closes with Escape and returns it'
       await page.keyboard.press(count % 3 === 2 ? 'Shift+Tab' : 'Tab');
       await expectFocusInDialog(page, `${name} keeps the focus`);
     }
-    // On a button with a tooltip the first Escape closes that.
+    // If a tooltip is open, the first Escape closes only the tooltip.
     await dialog.focus();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
@@ -132,7 +132,7 @@ test('the keys work as the help says', async ({ person, visit }) => {
   await page.goto(`/p/${person.projectId}/routines/${routineId}/edit`);
   await page.getByRole('textbox', { name: 'Instructions' }).press('Control+Enter');
   await page.waitForURL(/\/edit\?run=run_/);
-  // All of them were tried.
+  // Every listed key is tested, here or in the file that a comment names.
   const others = listed.filter(({ keys }) => keys[0] !== 'G');
   expect(others.map(({ keys }) => keys.join(' '))).toEqual([
     'Ctrl K',
@@ -158,10 +158,10 @@ test('the keys work as the help says', async ({ person, visit }) => {
   ]);
 });
 
-/** Waits for the focus, which is moved on in the frame after a key. */
+/** Waits for the focus, which moves one frame after a key. */
 async function expectFocusInDialog(page: Page, message: string): Promise<void> {
   await expect.poll(() => page.evaluate<boolean>(HOLDS_FOCUS), { message, interval: 20 }).toBe(true);
 }
 
-/** Not `:focus`, which no field has while the button of its calendar is focused. */
+/** Not `:focus`, because no element has it while the button of a field's calendar is focused. */
 const HOLDS_FOCUS = `document.activeElement?.closest('[role=dialog]') != null`;

@@ -30,7 +30,7 @@ test('a morning without a mouse: from the sign-in to three results that were rea
   await page.waitForURL(/\/sign-in/);
   await heading('Sign in');
   await stop();
-  // The page is for its first field, which has the focus.
+  // The first field of the page has the focus.
   await expectFocus(page, 'E-mail address');
   await page.keyboard.type(reader.email);
   await tabTo(page, 'Password');
@@ -48,7 +48,7 @@ test('a morning without a mouse: from the sign-in to three results that were rea
   await heading('Weekly report');
   await page.getByText('1,388').waitFor();
   await stop();
-  // A link of the page leads on within the page.
+  // A link within the page leads to another page without a reload.
   await tabTo(page, 'Runs');
   await pressAtOnce(page, ['g', 'h']);
 
@@ -67,7 +67,7 @@ test('a morning without a mouse: from the sign-in to three results that were rea
   await page.getByRole('row', { name: 'milk 1' }).waitFor();
   await page.getByRole('link', { name: 'Next result' }).waitFor();
   await stop();
-  // What comes next is the page, and not the frame around it.
+  // The next stop is the page, and not the frame around it.
   expect(await page.locator(':focus').getAttribute('id')).toBe('page');
   await tabTo(page, 'Runs');
   await page.keyboard.press(']');
@@ -80,7 +80,7 @@ test('a morning without a mouse: from the sign-in to three results that were rea
   expect(unread.data).toMatchObject({ worthReading: 0, unchanged: 0 });
 });
 
-/** Takes the first stop of a page, the link past its frame. */
+/** Presses the first stop of a page, the link that skips its frame. */
 async function skipToPage(page: Page): Promise<void> {
   await page.keyboard.press('Tab');
   await expectFocus(page, 'Skip to the page');
@@ -90,7 +90,7 @@ async function skipToPage(page: Page): Promise<void> {
 
 const MOST_STOPS = 5;
 
-/** Presses Tab until the control of this name has the focus, which is a few stops away. */
+/** Presses Tab until the control of this name has the focus, within a few stops. */
 async function tabTo(page: Page, name: string): Promise<void> {
   const seen: string[] = [];
   for (let count = 0; count < MOST_STOPS; count += 1) {
@@ -102,7 +102,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`${name} is not among ${seen.join(', ')}`);
 }
 
-/** Expects that the control has the focus, and that a person can see so. */
+/** Expects that the control has the focus, and that the focus is visible. */
 async function expectFocus(page: Page, name: string): Promise<void> {
   await expect.poll(() => focusOf(page)).toEqual({ name, isMarked: true, isInView: true });
 }

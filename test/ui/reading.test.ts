@@ -13,7 +13,7 @@ import { SHOTS } from './support/shots.ts';
 
 const test = dashboardTest()
   .extend('key', { scope: 'file' }, ({ person }) => person.key())
-  /** Runs a routine whose model says these texts, one a run, and returns the runs. */
+  /** Runs a routine whose model writes these texts, one for each run; returns the runs. */
   .extend('said', { scope: 'file' }, ({ service, key }) => async (...texts: string[]) => {
     const mark = marker();
     const routineId = await createRoutine(key, { name: 'Weekly site audit', instructions: mark });
@@ -257,7 +257,7 @@ test('on paper a table has all of its rows', async ({ service, person, key, visi
   expect(await rows.count()).toBe(1 + 100);
   await page.pdf();
   expect(await rows.count()).toBe(1 + 130);
-  // A button would be missing from the heads of later pages.
+  // The heads of later pages would lack a button, so in print a head shows only the button's content.
   await page.emulateMedia({ media: 'print' });
   expect(await page.evaluate(`getComputedStyle(document.querySelector('th button')).display`)).toBe('contents');
 });
@@ -411,7 +411,7 @@ test.runIf(FULL_SIZE)(
     const erased = page.getByText('Its texts were erased');
     await expect
       .poll(async () => {
-        // The page reads again when its reader comes back to it.
+      // The page reads again when the reader returns to it.
         await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
         return erased.count();
       })
@@ -437,7 +437,7 @@ async function isInView(locator: Locator): Promise<boolean> {
   return box !== null && size !== null && box.y + box.height > 0 && box.y < size.height;
 }
 
-/** The colour of a page in the light theme. */
+/** Expression for the colour of a page in the light theme. */
 const LIGHT_CANVAS = `(() => {
   const { dataset, style } = document.documentElement;
   const before = dataset.theme;
@@ -447,7 +447,7 @@ const LIGHT_CANVAS = `(() => {
   return color;
 })()`;
 
-/** Keeps the paper that a page makes, to look at. */
+/** Saves the printed page as a file, if pictures are wanted. */
 async function keepPaper(page: Page, name: string): Promise<void> {
   if (SHOTS === undefined) return;
   await page.pdf({

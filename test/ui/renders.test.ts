@@ -7,7 +7,7 @@ import { recordRenders } from './support/renders.ts';
 
 const test = dashboardTest();
 
-/** Longer than the interval at which the slowest list of these pages is read again. */
+/** Longer than the interval at which the slowest list of these pages is refreshed. */
 const QUIET_SECONDS = 60;
 
 test('a minute of reading that finds nothing new draws nothing', async ({ visit, person }) => {
@@ -18,7 +18,7 @@ test('a minute of reading that finds nothing new draws nothing', async ({ visit,
   const watched = await visit('/robots.txt', { as: person });
   const { page, settled } = watched;
   const renders = await recordRenders(page);
-  // Time stands still while timers go on: what ticks by the clock is drawn for a reason.
+  // Timers run while the time stands still, so nothing is drawn just because time passes.
   await page.clock.install();
   await page.clock.setFixedTime(Date.now());
   const reads: string[] = [];
@@ -33,7 +33,7 @@ test('a minute of reading that finds nothing new draws nothing', async ({ visit,
   for (const path of paths.filter((_, nth) => FULL_SIZE || nth % 3 === 2)) {
     await page.goto(`${project}${path}`);
     await settled();
-    // The first refresh may still find what the visit itself has changed.
+    // The first refresh may still find changes of the visit itself.
     await passMinute(page, settled);
     await renders.since();
     reads.length = 0;
@@ -58,7 +58,7 @@ test('a key in the composer draws its own field', async ({ visit, person }) => {
   const drawn: Record<string, number> = {};
   for (const name of [/^Name/, /^Instructions/, /^site/, /^Steps of a run/, /^Webhook/]) {
     const field = page.getByRole('textbox', { name });
-    // The first key says that there is something to save.
+    // The first key marks the form as changed.
     await field.press('End');
     await field.press('1');
     await settled();
@@ -70,10 +70,10 @@ test('a key in the composer draws its own field', async ({ visit, person }) => {
   expect(Object.entries(drawn).filter(([, count]) => count > MOST_PER_KEY)).toEqual([]);
 });
 
-/** The field with its label, hint and input, and the line that sums up its group. */
+/** The field with its label, hint and input, and the line that summarizes its group. */
 const MOST_PER_KEY = 12;
 
-/** Lets the clock of the page run on, with every refresh answered before the next. */
+/** Advances the page's clock by a minute, and waits for the response to each refresh. */
 async function passMinute(page: Page, settled: () => Promise<void>): Promise<void> {
   for (let second = 0; second < QUIET_SECONDS; second += 5) {
     await page.clock.runFor(5_000);

@@ -195,7 +195,7 @@ test('a run is asked for a later time, with other values', async ({ visit, perso
   await expectClean();
   const { data } = await client.get(`/v1/routines/${id}/runs`);
   const { data: run } = await client.get(`/v1/runs/${data[0].id}`);
-  // The window of the tests is in Berlin.
+  // The browser of the tests is in Berlin.
   expect(run.variables).toEqual({ site: 'docs.example.com' });
   expect(inBerlin(new Date(run.runAt))).toBe(at);
 });
@@ -261,7 +261,7 @@ test('a version is restored, and becomes a new one', async ({ visit, person }) =
   expect([data.instructions, data.revision]).toEqual(['The first words.', 3]);
 });
 
-/** So many days ago on the clock of Berlin, where the browser of the tests is, as a field takes it. */
+/** Returns a past time on the clock of Berlin, where the browser of the tests is, in the form of an input field. */
 function ago(days: number): string {
   return inBerlin(new Date(Date.now() - days * 86_400_000));
 }

@@ -14,7 +14,7 @@ const test = dashboardTest()
     onCleanup(() => server.stop());
     return server;
   })
-  /** Names the page of a run, as its person opens it. */
+  /** Returns the page of a run, opened by its person. */
   .extend('at', ({ person }) => (runId: string) => ({
     as: person,
     path: `/p/${person.projectId}/runs/${runId}`,
@@ -55,7 +55,7 @@ test('a run of a hundred steps is followed until the reader moves, and then stay
     if (tools.control.calls.length >= holdFrom) tools.control.held = rest.promise;
     return 'The same as last week.';
   };
-  /** Lets the run go on for so many calls. */
+  /** Lets the run make this number of further calls. */
   const goOn = (calls: number) => {
     const before = rest;
     rest = Promise.withResolvers();
@@ -68,15 +68,15 @@ test('a run of a hundred steps is followed until the reader moves, and then stay
 
   const { path, as } = at(run.id);
   const { page, expectClean } = await visit(path, { as });
-  // Not the buttons of what is open.
+  // Only the buttons of the rows, and not those of opened steps.
   const rows = page.getByRole('list', { name: 'Steps' }).locator('> li > button');
   await expect.poll(() => rows.count()).toBeGreaterThanOrEqual(61);
   const button = page.getByRole('button', { name: 'Follow the newest step' });
-  // It has gone along to the newest step.
+  // The view has followed the newest step.
   await expect.poll(() => isInView(page, rows.last())).toBe(true);
   expect(await isInView(page, rows.first())).toBe(false);
 
-  // The reader scrolls up: what is read stays, however much comes below.
+  // The reader scrolls up, so the view must not move, however much appears below.
   await page.mouse.move(600, 400);
   await page.mouse.wheel(0, -600);
   await button.waitFor();
@@ -92,7 +92,7 @@ test('a run of a hundred steps is followed until the reader moves, and then stay
   await expect.poll(() => isInView(page, rows.last())).toBe(true);
   await button.waitFor({ state: 'detached' });
 
-  // Opening a step is reading too, and the way back is there once the newest step is out of sight.
+  // Opening a step also stops the following, and a link back appears once the newest step is out of sight.
   const opened = rows.nth((await rows.count()) - 2);
   await opened.click();
   const openedAt = await settledPlace(page, opened);
@@ -104,7 +104,7 @@ test('a run of a hundred steps is followed until the reader moves, and then stay
   await page.keyboard.press('Enter');
   await expect.poll(() => isInView(page, rows.last())).toBe(true);
 
-  // A reader who followed to the end is shown the outcome.
+  // A reader who follows to the end sees the outcome.
   goOn(100);
   await page.getByText('Succeeded').first().waitFor();
   await expect.poll(() => page.evaluate<number>('scrollY')).toBe(0);
@@ -121,9 +121,7 @@ async function isInView(page: Page, row: Row): Promise<boolean> {
   return box !== null && box.y >= 0 && box.y + box.height <= height;
 }
 
-/**
- * Measures where a row stands in the window, once scrolling has come to rest: over ten frames, however long these take.
- */
+/** Measures the place of a row in the window after scrolling has ended: over ten frames, however long these take. */
 async function settledPlace(page: Page, row: Row): Promise<number> {
   await page.evaluate(AT_REST);
   return (await row.boundingBox())?.y ?? Number.NaN;

@@ -41,7 +41,7 @@ interface Call {
   readonly arguments: Json;
 }
 
-/** Makes the model of a marked run ask for these calls, one turn after the other. */
+/** Makes the model of a marked run ask for these calls, in one turn after the other. */
 function scriptTurns(service: Service, mark: string, ...turns: Call[][]): void {
   for (const calls of turns) {
     service.gateway.control.script({
@@ -55,7 +55,7 @@ function says(service: Service, mark: string, text: string, latencyMs = 0): void
   service.gateway.control.script({ marker: mark, latencyMs, behaviour: { kind: 'text', text } });
 }
 
-/** A routine of which everything can be seen that a run may have. */
+/** Makes a routine with all parts that the page of a run can show. */
 async function fullRoutine(
   { key, toolsUrl }: { key: ApiClient; toolsUrl: string },
   mark: string,
@@ -100,11 +100,11 @@ test('a live run is followed step by step, also where the stream is cut in the m
   await page.getByText('Live', { exact: true }).waitFor();
   await expect.poll(() => tools.control.calls.length).toBe(1);
   await expect.poll(() => rows.count()).toBeGreaterThan(0);
-  // It sees the call of the second turn end only by the stream: nothing else reads a run that goes on.
+  // Only the stream can tell the page that the second turn's call has ended, because nothing else reads an open run.
   const second = held();
   tools.control.held = second.promise;
   first.release();
-  // The call that is being made is named, and its clock runs.
+  // The row of the call under way has its name and a running clock.
   const underWay = rows.filter({ hasText: 'send_message' });
   await underWay.getByText('Under way').waitFor();
   await underWay.getByText(/^[1-9]\d* s$/).waitFor();
@@ -138,7 +138,7 @@ test('the text of a model is read while it is written, and gives way to the resu
   await soFar.getByRole('heading', { name: 'Pages this week' }).waitFor();
   await page.getByText('Writing · step 1').waitFor();
   await soFar.getByText('Page 12 answers').waitFor();
-  // Its end stays in sight.
+  // The end of the run remains in view.
   await expect
     .poll(() => soFar.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight))
     .toBeLessThan(60);

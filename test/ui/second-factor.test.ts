@@ -185,13 +185,13 @@ test('an owner has the sessions of a member prove who they are, and ends what pr
   expect((await member.session.get('/v1/sessions')).status).toBe(200);
 });
 
-/** Reads the key that is to be typed into an authenticator. */
+/** Reads the key that the page shows for an authenticator. */
 async function keyOf(page: Page): Promise<string> {
   const key = page.getByRole('dialog').locator('code', { hasText: /[A-Z2-7]{4} [A-Z2-7]{4}/ });
   return (await key.innerText()).replaceAll(' ', '');
 }
 
-/** Gives the browser of a page an authenticator that asks for a finger, and always finds it. */
+/** Gives the browser of a page a virtual authenticator that always finds the user's finger. */
 async function addAuthenticator(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');

@@ -12,7 +12,7 @@ const test = dashboardTest();
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** Expects the headers that the contract promises of every response, and none that it excludes. */
+/** Expects the headers that the contract requires of every response, and none that it excludes. */
 function expectHeaders(headers: Headers): void {
   expect(headers.get('content-security-policy')).toBe(POLICY);
   expect(headers.get('x-frame-options')).toBe('DENY');
@@ -65,7 +65,7 @@ test('every kind of response carries the same headers', async ({ dashboard, serv
     expect([kind, response.status]).toEqual([kind, status]);
     expectHeaders(response.headers);
   }
-  // `fetch` would ask past every cache.
+  // `fetch` would bypass every cache.
   const unchanged = await raw(dashboard.url, '/theme.js', { 'If-None-Match': etag });
   expect([unchanged.status, unchanged.body]).toEqual([304, '']);
   expectHeaders(unchanged.headers);
@@ -208,7 +208,7 @@ test('a browser that leaves before its response does not count as an outage of t
     expect(lines.at(-1)).toMatchObject({ level: 30, msg: 'request', served: 'api', status: 499 });
   };
   await left(1, {});
-  // The client may also leave in the middle of its body.
+  // The client may also disconnect in the middle of its body.
   const endless = new ReadableStream({ start: (sent) => sent.enqueue(new Uint8Array(1_000)) });
   await left(2, { method: 'POST', body: endless, duplex: 'half' });
   await dashboard.close();
@@ -346,7 +346,7 @@ type Handler = (
   outgoing: ServerResponse,
 ) => void;
 
-/** A server in the place of the API, which says what it hears. */
+/** Starts a server in place of the API that records its requests. */
 async function listenApi(handle: Handler): Promise<{ url: string; heard: Heard[]; server: Server }> {
   const heard: Heard[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -358,7 +358,7 @@ async function listenApi(handle: Handler): Promise<{ url: string; heard: Heard[]
   return { url: `http://127.0.0.1:${port}`, heard, server };
 }
 
-/** Sends a target that `fetch` would tidy up. */
+/** Sends a target unchanged, which `fetch` would normalize. */
 function raw(
   url: string,
   target: string,

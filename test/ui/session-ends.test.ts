@@ -5,7 +5,7 @@ import { dashboardTest } from './support/fixtures.ts';
 
 const test = dashboardTest().extend('leaver', ({ service }) => signUp(service));
 
-/** A form, what is typed into it, and the button that saves it. */
+/** A form, the text that is typed into it, and the button that saves it. */
 interface Form {
   readonly name: string;
   readonly path: string;

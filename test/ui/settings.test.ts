@@ -8,7 +8,7 @@ function pathOf({ projectId }: Person, tab = 'organization'): string {
   return `/p/${projectId}/settings?tab=${tab}`;
 }
 
-/** Takes a new person into the organization of another. */
+/** Adds a new person to another person's organization. */
 async function joins(owner: Person, person: Person, role = 'member'): Promise<Person> {
   const { data } = await owner.session.post(`/v1/organizations/${owner.organizationId}/invitations`, {
     email: person.email,
@@ -117,7 +117,7 @@ test('budgets are set, a project is deleted by its name, and the log says so', a
     organizationId: ada.organizationId,
     name: 'Shop',
   });
-  // The keyboard alone leads from the tab to the next but one.
+  // The keyboard alone moves from the first tab to the third.
   await page.getByRole('tab', { name: 'Organization' }).focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
@@ -169,7 +169,7 @@ test('an organization and an account are deleted by those who may', async ({ ser
   await page.waitForURL(/\/welcome/);
   expect((await ada.session.get('/v1/organizations')).data).toEqual([]);
 
-  // Nothing holds the account any more.
+  // The account has no organization left, so it can be deleted.
   await page.getByRole('button', { name: 'Delete account' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Your password').fill('not the password');
@@ -207,7 +207,7 @@ test('a member chooses a digest in the zone of the browser, and ends it again', 
   });
   await choose('How often', 'Never');
   await digest.getByRole('button', { name: 'Save the digest' }).click();
-  // What is chosen hides the next time at once, so only the service says that it was saved.
+  // The new choice hides the next time at once, so only the service can tell that it was saved.
   await expect.poll(async () => (await chosen()).frequency).toBe('off');
   await digest.getByText('if there is news').waitFor({ state: 'detached' });
   expect((await ada.session.get(`/v1/projects/${ada.projectId}/digest`)).data.frequency).toBe('off');

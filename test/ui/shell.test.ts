@@ -93,7 +93,7 @@ test('a session that ends elsewhere leads to the sign-in, and back to the same p
   await page.goto(`/p/${person.projectId}/routines`);
   await settled();
   await person.session.post('/auth/sign-out');
-  // The list is read again by itself.
+  // The page refreshes the list by itself.
   await page.clock.fastForward('00:10');
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.getByLabel('Password').fill(PASSWORD);
@@ -125,7 +125,7 @@ test('a new project is made in the switcher, which shows errors at the field', a
   await page.getByRole('button', { name: /Website.*Switch project/ }).waitFor();
 });
 
-/** Records the theme at the insertion of the body, which is before the first paint. */
+/** Script that records the theme when the body is inserted, which is before the first paint. */
 const THEME_AT_FIRST = `new MutationObserver((_changes, observer) => {
   if (document.body === null) return;
   window.themeAtFirst = document.documentElement.dataset.theme;

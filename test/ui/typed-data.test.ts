@@ -199,7 +199,7 @@ test('a series finds an item by its key and its kind, and leaves its digits to t
   );
 });
 
-/** A key of a list, as it was parsed. */
+/** Returns the key of a list's item as it was parsed. */
 function idOf(items: unknown, at: number): number | ExactNumber {
   const found: unknown = Array.isArray(items) ? items[at].id : undefined;
   if (typeof found !== 'number' && !(found instanceof ExactNumber)) throw new Error('no number');

@@ -33,7 +33,7 @@ test('the palette does with the open routine what its menu does, after the same 
   await page.keyboard.press('Escape');
   await page.keyboard.press('ControlOrMeta+k');
   await page.getByRole('combobox', { name: 'Search and commands' }).fill('run now');
-  // What cannot be done with an archived routine is not offered.
+  // The menu offers no operation that an archived routine does not permit.
   await page.getByText('Nothing fits.').waitFor();
   await expectClean();
 });

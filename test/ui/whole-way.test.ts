@@ -98,7 +98,7 @@ test('a person uses the whole service, from the sign-up to a late payment', asyn
   await settled();
   await expectClean();
 
-  // A tick: the time of the schedule has come.
+  // The occurrence is due, and a tick claims it.
   await open('Runs');
   await page.getByRole('row', { name: /Weekly rankings/ }).waitFor();
   await makeDueNow(service, routineId);
@@ -110,7 +110,7 @@ test('a person uses the whole service, from the sign-up to a late payment', asyn
   await settled();
   await expectClean();
 
-  // Its delivery, signed with the secret that was shown once.
+  // Its delivery is signed with the secret that was shown once.
   await bySchedule.getByRole('link', { name: ROUTINE }).click();
   await page.getByText('Succeeded').first().waitFor();
   await page.getByText('Delivered').waitFor();
@@ -121,7 +121,7 @@ test('a person uses the whole service, from the sign-up to a late payment', asyn
   await settled();
   await expectClean();
 
-  // A key, which is shown once.
+  // An API key, which is shown once.
   await open('API keys');
   await page.getByRole('button', { name: 'New API key' }).first().click();
   await makeKey(page, 'Nightly import');
@@ -157,7 +157,7 @@ test('a person uses the whole service, from the sign-up to a late payment', asyn
   await settled();
   await signIn(watched, 'listed');
 
-  // An upgrade, and a renewal that fails.
+  // An upgrade and a failed renewal.
   const upgrade = sequence('upgrade');
   await open('Billing');
   await page.getByRole('button', { name: 'Choose Pro' }).waitFor();
@@ -173,7 +173,7 @@ test('a person uses the whole service, from the sign-up to a late payment', asyn
   await page.getByText('The Pro plan lasts until').waitFor();
   await settled();
   await upgrade(watched, 'past-due');
-  // The plan goes on meanwhile: the key may write, as it may on paid plans only.
+  // The plan is still valid, so the key may write, which needs a paid plan.
   expect((await runOnce(script, routineId)).state).toBe('succeeded');
 });
 
@@ -199,7 +199,7 @@ async function confirmTool(watched: Watched, open: () => Promise<void>): Promise
 
 const CALL = { name: 'read_rankings', arguments: { site: 'example.com' } };
 
-/** Follows a run from the queue to its end: the plan lets one run go at a time, and another is under way. */
+/** Follows a run from the queue to its end. The plan allows one run at a time, and another run is under way. */
 async function followRun(watched: Watched, open: () => Promise<void>): Promise<void> {
   const { page, settled } = watched;
   const take = sequence('live-run');
@@ -217,7 +217,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   await open();
   await page.getByRole('link', { name: ROUTINE }).click();
   await page.waitForURL(/\/routines\/rtn_[^/]+$/);
-  // It has a tool more, so it is a draft until another run proves it.
+  // The routine has a new tool, so it is a draft until another run proves it.
   await page.getByText('Draft').first().waitFor();
   const routine = page.url();
   await page.getByRole('button', { name: 'Run now' }).click();
@@ -229,10 +229,10 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   await first.taken();
   const second = hold();
   first.release();
-  // Counts ended steps only: a read since the call began also shows the call under way.
+  // Count ended steps only, because a read during the call also shows the call under way.
   const steps = page.getByRole('list', { name: 'Steps' }).getByRole('button').filter({ hasNotText: 'Under way' });
   await expect.poll(() => steps.count()).toBe(1);
-  // The page shows the whole wait, and not the wait at the time it was opened.
+  // The page shows the whole wait, and not only the wait until the page was opened.
   const waited = duration((await readRun(page)).queuedSeconds * 1_000);
   const facts = page.getByRole('region', { name: 'Facts' });
   await facts.getByRole('button', { name: 'Details' }).click();
@@ -262,7 +262,7 @@ async function readRun(page: Page): Promise<{ queuedSeconds: number }> {
   return (await response.json()).data;
 }
 
-/** Holds the calls that arrive from now on, until they are released. */
+/** Holds all further calls until they are released. */
 function hold() {
   const { calls } = toolServer.control;
   const before = calls.length;
@@ -270,12 +270,12 @@ function hold() {
   toolServer.control.held = promise;
   return {
     release: () => resolve(),
-    /** Waits until a call has arrived: a hold that follows sooner would hold it instead. */
+    /** Waits until a call has arrived, because an earlier hold would hold that call instead. */
     taken: () => expect.poll(() => calls.length).toBeGreaterThan(before),
   };
 }
 
-/** Brings the next time of the routine to now. */
+/** Makes the next occurrence of the routine due now. */
 async function makeDueNow({ deps }: Service, routineId: string): Promise<void> {
   await changeRoutines(deps.database, routineId, { nextRunAt: AT_ONCE });
 }

@@ -18,7 +18,7 @@ test('when one of the workers cannot be created, its error is thrown and the oth
     namespace: config.TEMPORAL_NAMESPACE,
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     concurrency: 2,
-    // Refused for the worker of workflows; the others have no such limit.
+    // A worker of workflows refuses this number; the other workers have no such limit.
     workflowConcurrency: -1,
     shutdownGraceSeconds: 1,
     deps,

@@ -48,7 +48,7 @@ test.runIf(FULL_SIZE)(
     expect(chats()).toHaveLength(1);
     expect(chats()[0]?.aborted).toBe(false);
 
-    // A run that was requested meanwhile waits for the next worker and is not lost.
+  // A run that was started in the meantime waits for the next worker and is not lost.
     expect((await key.get(`/v1/runs/${second.data.id}`)).data.state).toBe('queued');
     await workers.start();
     expect(await runEnded(key, second.data.id)).toMatchObject({ state: 'succeeded' });
@@ -87,7 +87,7 @@ test('a worker serves its own metrics and those of its Temporal slots, each on i
   const scrape = async (port: number) => parseSamples(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
   const mine = await scrape(own);
   const temporal = await scrape(slots);
-  // The names that are not ours are checked against what the libraries say in earnest.
+  // Names of other libraries' metrics are compared with the metrics that they really serve.
   const served = new Set([...mine, ...temporal].map(({ name }) => name));
   expect(served).toContain('ras_runs_ended_total');
   const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(metricsIn);
@@ -100,7 +100,7 @@ test('a worker serves its own metrics and those of its Temporal slots, each on i
       task_queue: queue,
       worker_type: type,
     });
-  // The run is over in Postgres a moment before its workflow is.
+  // The run ends in Postgres a moment before its workflow ends.
   await expect.poll(() => available('ActivityWorker')).toBe(7);
   await expect.poll(() => available('WorkflowWorker')).toBe(5);
   expect(await worker.end()).toBe(0);
@@ -129,7 +129,7 @@ test.runIf(FULL_SIZE)(
     const proxy = await startTcpProxy(service.config.TEMPORAL_ADDRESS);
     const slots = await freePort();
     try {
-      // The Temporal workers use the first connection; when they exist, the second is opened to start the scheduler.
+      // The Temporal workers open the first connection. The second is opened afterwards, to start the scheduler.
       const cut = proxy.cutAtConnection(2);
       const worker = workers.launch({
         TEMPORAL_ADDRESS: proxy.address,
@@ -141,7 +141,7 @@ test.runIf(FULL_SIZE)(
       await worker.until('worker started');
       const run = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
       expect(await runEnded(key, run.data.id)).toMatchObject({ state: 'succeeded' });
-      // Its native half was made again, with its metrics.
+      // Temporal's native half was restarted, with its metrics.
       expect((await fetch(`http://127.0.0.1:${slots}/metrics`)).status).toBe(200);
       expect(await worker.end('SIGTERM')).toBe(0);
       expect(worker.output()).toContain('worker stopped');

@@ -39,7 +39,7 @@ function clock(seconds: number) {
   return { WRONG_CLOCK_SECONDS: String(seconds) };
 }
 
-/** Starts an API over the same database whose clock is off. */
+/** Starts an API with a wrong clock on the same database. */
 async function startApi(workers: WorkerProcesses, seconds: number, env: Record<string, string> = {}): Promise<string> {
   const api = await workers.api({ ...env, ...clock(seconds) }, WRONG);
   expect(api.output()).toContain(WARNING);
@@ -55,7 +55,7 @@ describe.each(CLOCKS)('a clock that is an hour %s', (_name, seconds) => {
     const worker = await workers.start(clock(seconds), WRONG);
     expect(worker.output()).toContain(WARNING);
     const measured = Number(/"aheadSeconds":(-?\d+)/.exec(worker.output())?.[1]);
-    // A busy machine measures to a few seconds.
+    // A busy machine measures with an error of a few seconds.
     expect(Math.abs(measured - seconds)).toBeLessThan(60);
   });
   afterAll(async () => {
@@ -113,7 +113,7 @@ describe.each(CLOCKS)('a clock that is an hour %s', (_name, seconds) => {
     const email = newEmail();
     const person = await signUp(there, email);
     const { session } = person;
-    // A fresh sign-in is a fresh proof, and an old one is none.
+    // A fresh sign-in is a fresh proof, and an old sign-in is none.
     const changes = () => session.with(fromElsewhere()).post('/auth/second-factor/begin');
     expect((await changes()).status).toBe(200);
     await ageProofs(deps.database, person.userId, '16 minutes');
@@ -173,7 +173,7 @@ describe.each(CLOCKS)("people's own model accounts and a clock that is an hour %
   });
 });
 
-/** Takes webhooks on a port of this machine. */
+/** Starts a receiver of webhooks on this machine. */
 async function startReceiver() {
   const first = Promise.withResolvers<{ body: string; headers: Record<string, string> }>();
   const server = createServer((request, response) => {

@@ -22,7 +22,7 @@ export async function readCorpus(): Promise<Recorded[]> {
   );
 }
 
-/** Returns a history as it is kept: without names of the machine and stack traces of the checkout. */
+/** Returns a history in the form that is stored: without names of the machine, and without stack traces. */
 export function keepable(history: History): Recorded['history'] {
   return JSON.parse(historyToJSON(history), (key, value) => {
     if (key === 'identity') return 'worker';
@@ -37,7 +37,7 @@ export async function record(name: string, history: Recorded['history']): Promis
   await writeFile(path.join(HISTORIES, `${name}.json`), `${JSON.stringify(history, null, 1)}\n`);
 }
 
-/** Returns the way that a workflow went: the activities that it scheduled, and other notable events between them. */
+/** Returns the path of a workflow: the activities that it scheduled, and other notable events between them. */
 export function wayOf({ events }: Recorded['history']): string[] {
   return events.flatMap((event: Recorded['history']) => {
     const type = event.eventType.replace('EVENT_TYPE_', '');
@@ -60,7 +60,7 @@ const UNREMARKABLE = new Set([
   'ACTIVITY_TASK_COMPLETED',
 ]);
 
-/** Replays against the workflow code as it is now: the name of each, with what went wrong. */
+/** Replays histories with the present workflow code; returns the error of each, by name. */
 export async function replay(recorded: readonly Recorded[]): Promise<Record<string, string | undefined>> {
   const results = Worker.runReplayHistories(
     { workflowBundle: await workflowBundle() },

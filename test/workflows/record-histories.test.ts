@@ -6,7 +6,7 @@ import { sharedService, type Service } from '#test/support/service.ts';
 import { keepable, record, replay } from './histories.ts';
 import { closedHistory, SCENARIOS } from './scenarios.ts';
 
-/** `npm run histories:record` keeps what is recorded here; without it the histories of today are only replayed. */
+/** `npm run histories:record` stores the recorded histories. Otherwise the test only replays them. */
 const KEEP = process.env['RECORD_HISTORIES'] === 'true';
 
 let service: Service;

@@ -24,7 +24,7 @@ const TICK = [
 ];
 const COMPLETED = 'WORKFLOW_EXECUTION_COMPLETED';
 
-/** The way that each history has to go. */
+/** The expected path of each history. */
 const WAYS: Readonly<Record<string, readonly string[]>> = {
   'action-sent': ['sendAction', COMPLETED],
   'run-blocked': ['modelStep', COMPLETED],
@@ -64,7 +64,7 @@ test('a history that the code of today would not have written is found out', asy
 
 const ID = '(run|rtn|prj|whd|act)_[0-9a-z]{26}';
 
-/** Texts that payloads may hold: ids, words of closed lists, names of tools, and summaries of these. */
+/** Patterns of texts that payloads may contain: ids, words of closed lists, names of tools, and summaries of these. */
 const ALLOWED = [
   ID,
   '[a-z_]{2,30}',
@@ -85,7 +85,7 @@ test('only ids and words of closed lists are in a history, and nothing of the ma
   expect(JSON.stringify(corpus)).not.toMatch(/file:|node_modules|\d@/);
 });
 
-/** Every text within the payloads: what was handed to workflows and activities, and what they gave back. */
+/** Collects every text in the payloads: inputs and results of workflows and activities. */
 function collect(value: Recorded['history'], words: Set<string>): void {
   if (typeof value !== 'object' || value === null) return;
   if (typeof value.data === 'string' && value.metadata?.encoding !== undefined) {

@@ -12,7 +12,7 @@ import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { changeRoutines, changeVersions } from '#test/support/given.ts';
 
-/** Each makes a workflow go one of its ways, on real parts, and gives the workflow's id. */
+/** Each scenario makes a workflow take one of its paths on real parts, and returns the workflow's id. */
 export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Promise<string>> = {
   async 'action-sent'(service) {
     const { session, projectId } = await signUp(service);
@@ -144,7 +144,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
   },
 };
 
-/** The history of a workflow once it has closed; of one of its executions when named as `id/execution`. */
+/** Returns the history of a closed workflow, or of one of its executions if named `id/execution`. */
 export async function closedHistory(service: Service, name: string): Promise<History> {
   const [workflowId = '', runId] = name.split('/');
   const handle = service.temporal.workflow.getHandle(workflowId, runId);

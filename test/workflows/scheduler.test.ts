@@ -17,7 +17,7 @@ afterEach(async () => {
   await service.temporal.workflow.getHandle(workflowId).terminate('the test is over');
 });
 
-/** Starts a scheduler under an id of its own: the namespace is shared with the other tests. */
+/** Starts a scheduler under an id of its own, because other tests share the namespace. */
 async function startScheduler(input: { intervalMs: number; ticksPerRun: number }) {
   workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
   return service.temporal.workflow.start(WORKFLOW.scheduler, {

@@ -2,8 +2,8 @@ import type { Middleware } from 'koa';
 import type { Log } from '../../lib/log.ts';
 
 /**
- * Logs one line a request. It names the part that served the request and never the URL, which may contain a code of a
- * sign-in.
+ * Logs one line a request. The line names the part that served the request and never the URL, which may contain a code
+ * of a sign-in.
  */
 export function accessLog(log: Log): Middleware {
   return async (ctx, next) => {

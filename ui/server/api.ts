@@ -4,21 +4,20 @@ import { urlToHttpOptions } from 'node:url';
 
 /** The API behind the dashboard. */
 export interface Api {
-  /** Begins a request for a path with its query, which goes out as it is; connections are kept alive. */
+  /** Begins a request for a path with its query, both sent unchanged. Connections are kept alive. */
   request(target: string, options: Pick<RequestOptions, 'method' | 'headers'>): ClientRequest;
 }
 
 /** Time without a byte, not even a comment of an event stream, after which a response is given up. */
 const SILENCE_MS = 75_000;
 
-/** Connects to the API at its origin. */
 export function connectApi(origin: string): Api {
   const isSecure = origin.startsWith('https:');
   const begin = isSecure ? requestHttps : requestHttp;
   const agent = isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const there = urlToHttpOptions(new URL(origin));
   return {
-    // Not resolved against the origin: a target could lead to another host, or out of the paths that are handed on.
+    // Do not resolve the target against the origin: it could lead to another host, or to a path that is not forwarded.
     request: (target, options) => begin({ ...there, ...options, path: target, agent, timeout: SILENCE_MS }),
   };
 }

@@ -34,7 +34,7 @@ export function createDashboard({ config, log, pages, policy }: Dashboard): Koa 
   app.use(proxy(api, log));
   app.use(pages);
   app.on('error', (err: Error) => {
-    // A browser that goes away in the middle of a response has done nothing wrong.
+    // A browser that leaves in the middle of a response is no fault.
     if ('code' in err && err.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     log.warn({ err }, 'a response broke off');
   });

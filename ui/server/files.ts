@@ -9,7 +9,7 @@ import { failure } from './failure.ts';
 export interface BuiltFile {
   readonly type: string;
   readonly etag: string;
-  /** True for a file whose name holds a hash of its content: it may be cached for good. */
+  /** True for a file whose name contains a hash of its content. Browsers may cache it for good. */
   readonly immutable: boolean;
   readonly body: Buffer;
   readonly encoded: ReadonlyMap<'br' | 'gzip', Buffer>;
@@ -28,13 +28,13 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built files into memory, compressed: a few megabytes, so that no request touches a disk or can name a path.
+ * Reads the built files into memory, compressed: a few megabytes. No request then touches a disk or can name a path.
  * @throws when there is no build
  */
 export async function readFiles(folder: string): Promise<BuiltFiles> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const names = found
-    // The list of built files is for the tests.
+    // Only tests read the list of built files.
     .filter((entry) => entry.isFile() && entry.name !== 'manifest.json')
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
   const files = new Map(
@@ -75,7 +75,7 @@ async function compress(body: Buffer) {
   ] as const);
 }
 
-/** Serves the files, and the page for every other address, which its router resolves. */
+/** Serves the files, and for every other address the page, whose router resolves the address. */
 export function serveFiles(files: BuiltFiles): Middleware {
   return (ctx) => {
     ctx.state.served = 'files';

@@ -43,7 +43,7 @@ const HEADERS = {
     'accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), serial=(), usb=(), xr-spatial-tracking=()',
 };
 
-/** The page of a shared result: no search engine lists it, and no other site learns of it. */
+/** The page of a shared result: no search engine lists it, and no other site gets its address. */
 const OF_SHARED = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex, nofollow' };
 
 /** Names the constant headers, which a proxied response may not replace. */

@@ -14,7 +14,7 @@ export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<RunningServer> {
-  // Nothing here depends on `Host`, for whose absence Node would respond by itself.
+  // Node would refuse a request without `Host` itself, but nothing here depends on it.
   const server = createServer({ ...HTTP_LIMITS, requireHostHeader: false }, handler);
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed(constantHeaders()));

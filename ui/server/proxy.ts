@@ -8,7 +8,7 @@ import { CONSTANT_HEADERS } from './headers.ts';
 
 /**
  * Forwards requests for the API, so that a browser knows one origin only. Bodies are streamed both ways: an event
- * arrives when it is sent, and a client that disconnects ends the other side too.
+ * arrives when it is sent, and a client that disconnects also ends its request to the API.
  */
 export function proxy(api: Api, log: Log): Middleware {
   return async (ctx, next) => {
@@ -17,7 +17,7 @@ export function proxy(api: Api, log: Log): Middleware {
     try {
       await forward(ctx, api);
     } catch (err) {
-      // A browser that leaves takes its request along, which says nothing of the API.
+      // The browser has left and ended the request: the API did not fail.
       if (hasLeft(ctx)) ctx.status = CLIENT_LEFT;
       else {
         log.warn({ err, requestId: ctx.state.requestId }, 'the API cannot be reached');
@@ -44,7 +44,7 @@ async function forward(ctx: Context, api: Api): Promise<void> {
     request.once('response', resolve);
     request.once('error', reject);
     request.once('timeout', () => request.destroy(new Error('No response in time.')));
-    // Also while the response is under way: the API then ends what it does for this request.
+    // The browser may also leave during the response: the API then stops its work for the request.
     ctx.res.once('close', () => request.destroy());
     pipeline(ctx.req, request, () => undefined);
   });
@@ -59,7 +59,7 @@ async function forward(ctx: Context, api: Api): Promise<void> {
   ctx.flushHeaders();
 }
 
-/** Restores the length, which Koa drops when it believes that it describes another body. */
+/** Restores `Content-Length`, which Koa may remove when the body is set. */
 function restoreLength(ctx: Context, headers: IncomingHttpHeaders): void {
   if (headers['content-type'] === undefined) ctx.remove('Content-Type');
   if (headers['content-length'] !== undefined) ctx.set('Content-Length', headers['content-length']);

@@ -4,7 +4,7 @@ import type { Api } from './api.ts';
 
 export interface ApiResponse {
   readonly status: number;
-  /** The parsed envelope, or null where there is none. */
+  /** The parsed envelope; null if there is none. */
   readonly body: { readonly data?: unknown; readonly error?: { readonly code: string } } | null;
   readonly setCookies: readonly string[];
 }

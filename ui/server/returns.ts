@@ -36,7 +36,7 @@ function pageFor(ctx: Context): string | undefined {
   return ctx.path === MODEL_CALLBACK && isNavigation ? '/returned/model-account' : undefined;
 }
 
-/** Picks the headers by which the API knows the caller; it has no use for the others of a navigation. */
+/** Picks the headers by which the API knows the caller, and none of the others that a navigation sends. */
 function sessionOf(ctx: Context): OutgoingHttpHeaders {
   const headers = forwardedHeaders(ctx);
   const names = ['cookie', 'user-agent', 'x-forwarded-for', 'x-request-id'];
@@ -46,7 +46,9 @@ function sessionOf(ctx: Context): OutgoingHttpHeaders {
 const withId = z.object({ id: z.string().regex(/^[a-z]{3,4}_[0-9a-z]{26}$/) });
 const errorCode = z.string().regex(/^[a-z_]{1,60}$/);
 
-/** Returns the query for the page: the id of what is connected, or the code of the error and the id of the request. */
+/**
+ * Returns the query for the page: the id of the connected account, or the code of the error and the id of the request.
+ */
 function outcome(response: ApiResponse | undefined, requestId: string): URLSearchParams {
   const connected = withId.safeParse(response?.body?.data);
   if (response?.status === 200 && connected.success) {

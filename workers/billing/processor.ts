@@ -22,7 +22,7 @@ export function billingCommand<R extends 'billing-check' | 'billing-reconcile'>(
   return { config, log, processor, watch };
 }
 
-/** Asks the processor; ends the process with its words when it refuses or cannot be reached. */
+/** Asks the processor; logs the error and ends the process when the processor refuses or cannot be reached. */
 export async function ask<T>(log: Log, request: () => Promise<T>): Promise<T> {
   try {
     return await request();

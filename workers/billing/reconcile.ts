@@ -1,4 +1,4 @@
-/** Entry: `npm run billing:reconcile [-- ORGANIZATION …]` lists the subscriptions of one customer or of all again. */
+/** Entry: `npm run billing:reconcile [-- ORGANIZATION …]` syncs the named customers, or all, with the processor. */
 import { listCustomers, requestSync, syncOrganization } from '#core/accounts/billing/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import { billingCommand } from './processor.ts';

@@ -18,9 +18,9 @@ export interface BuildStatus {
   readonly state: 'new' | 'current' | 'draining' | 'drained';
   /** Live workers. */
   readonly workers: number;
-  /** Runs that have begun on it and not ended. */
+  /** Runs that have begun on the build and not ended. */
   readonly openRuns: number;
-  /** Open workflows that stay on it: runs, deliveries, and the scheduler. */
+  /** Open workflows that stay on the build: runs, deliveries, and the scheduler. */
   readonly openWorkflows: number;
 }
 
@@ -72,7 +72,7 @@ export interface Deployment {
 /** Opens the deployment that the environment names. */
 export async function openDeployment(): Promise<Deployment> {
   const config = loadConfig('deployment');
-  // The command prints its own output. Only errors underneath are logged.
+  // The command prints its own output, so only errors of the Temporal runtime are logged.
   installRuntime(createLog({ level: 'error', name: 'deployment' }));
   const client = await openTemporal(config);
   const database = openDatabase({

@@ -1,6 +1,6 @@
 /**
  * Entry: `npm run deploy:current -- BUILD` starts new runs on the workers of that build; `-- --unversioned` on workers
- * without a build. With the previous build it takes a release back. Exits with 1 and changes nothing if no such worker
+ * without a build. To take a release back, name the previous build. Exits with 1 and changes nothing if no such worker
  * appears within two minutes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

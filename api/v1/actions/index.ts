@@ -64,7 +64,6 @@ const readAction = route({
   return { data: presentDetail(found), headers: tagOf(found) };
 });
 
-/** Errors of one decision. */
 const decisionErrors = ['own_action', 'action_closed', 'action_differs', 'action_not_allowed', 'action_waits'] as const;
 
 const approveAction = route({
@@ -185,7 +184,7 @@ async function verdictsOf<T extends { readonly id: string }>(
   }));
 }
 
-/** Who decides: the tenant, and the credential of a program, which may have started the run. */
+/** Returns the tenant that decides, with the credential of a program, which may not decide about its own runs. */
 function deciderOf(access: ProjectAccess) {
   const { projectId, organizationId } = access;
   return { projectId, organizationId, credential: programOf(access) };

@@ -81,8 +81,7 @@ const createConnection = route({
 });
 
 /**
- * Refuses this service itself with a clear error: routines that call it could run for ever, and `/mcp` would refuse
- * them.
+ * Refuses this service's own address with a clear error: `/mcp` would refuse its routines, which could run for ever.
  */
 function assertElsewhere(url: string, { config }: Deps): void {
   const isOwn = originOf(url) === originOf(config.PUBLIC_URL);

@@ -39,7 +39,7 @@ const headerValue = z
 const name = nameOf(100).meta({ example: 'Analytics tools' });
 /** Matches an address without the characters that parsers of addresses drop or rewrite. */
 const ADDRESS =
-  // oxlint-disable-next-line no-control-regex -- they are what it is about
+  // oxlint-disable-next-line no-control-regex -- the pattern excludes control characters
   /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\\\u0000-\u001f\u007f-\u009f]+$/;
 
 const url = z.string().max(2_000).regex(ADDRESS, 'enter an address that starts with https://, without spaces');
@@ -66,7 +66,7 @@ function authenticatesOnce({ bearerToken, headers: given = {} }: CredentialField
   return bearerToken === undefined || !Object.keys(given).some((each) => AUTHORIZATION.test(each));
 }
 
-/** The same condition as JSON Schema, for readers of the document. */
+/** The condition of `authenticatesOnce` as JSON Schema, for readers of the document. */
 const AUTHENTICATES_ONCE = {
   not: {
     required: ['bearerToken', 'headers'],

@@ -60,7 +60,7 @@ const startModelSignIn = route({
 
 const returnedQuery = z.object({
   ...returnedFields,
-  // Missing if the whole address is given.
+  // A query with `address` has no `state` of its own, because the address contains it.
   state: returnedFields.state.optional().meta(returnedFields.state.meta() ?? {}),
   client_id: z
     .string()

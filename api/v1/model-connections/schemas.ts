@@ -12,7 +12,7 @@ import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
-/** Errors that each way to sign in may start with. */
+/** Errors with which each way to sign in may refuse to begin. */
 export const SIGN_IN_ERRORS = [
   'provider_disabled',
   'runtime_unavailable',

@@ -159,7 +159,7 @@ const testWebhook = route({
   data: present(webhookTest, await sendTestEvent(deps, { projectId, id: routineId })),
 }));
 
-/** Operations that change a routine's state or secret, or only try something, but none of its fields. */
+/** Operations on a routine that change none of its fields: they change its state or secret, or try something. */
 export const actionRoutes: readonly Route[] = [
   activateRoutine,
   pauseRoutine,

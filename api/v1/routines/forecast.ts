@@ -121,7 +121,7 @@ const readRoutineForecast = route({
 
 export const forecastRoutes: readonly Route[] = [readRoutineForecast];
 
-/** Returns the fields of a forecast as they are shown. */
+/** Returns the fields of a forecast for a response. */
 export function shownForecast(row: Forecast) {
   const first = firstToRunOut(row);
   return {

@@ -61,8 +61,7 @@ export function presentWarnings(list: readonly RoutineWarning[]) {
 
 const COUNT = 5;
 
-// Without jitter, times are whole minutes and stay valid for the minute: the cache serves pages that poll, and routines
-// that share a schedule.
+// Without jitter, times stay valid for a minute: the cache serves pages that poll and routines with one schedule.
 const known = new LRUCache<string, readonly string[], Timing>({
   max: 2_000,
   memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(now()), COUNT).map(iso),
@@ -72,7 +71,7 @@ const known = new LRUCache<string, readonly string[], Timing>({
 export function nextRunsOf(routine: Timing): readonly string[] {
   const { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds } = routine;
   const time = new Date(now());
-  // Only the jitter depends on the routine, and needs seconds.
+  // Only jitter depends on the routine and on seconds, so routines without it share an entry.
   const [id, instant] = jitterSeconds === 0 ? ['', minuteAtOrBefore(time)] : [routine.id, iso(time).slice(0, 19)];
   const key = [
     instant,

@@ -70,7 +70,7 @@ export const pauseBody = z
   })
   .meta({ id: 'PauseRoutine' });
 
-/** The common declaration of all operations that save a routine. */
+/** Response header of all operations that save a routine. */
 export const etag = { ETag: 'The version, for `If-Match` on PATCH and PUT.' };
 
 export const saveErrors = [

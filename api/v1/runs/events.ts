@@ -64,7 +64,7 @@ export const followRun = eventRoute({
   return events && presented(events);
 });
 
-// Followers of one run share its snapshot, and so its presentation.
+// Followers of one run share a snapshot, so the run is presented once for all of them.
 const presentRunOnce = oncePerObject(presentRun);
 const presentStepOnce = oncePerObject(presentStep);
 

@@ -39,7 +39,7 @@ export const gateVerdict = z
   .nullable()
   .meta({ id: 'GateVerdict', description: 'The finding of its gate; null without one.' });
 
-/** Returns the verdict of a gate as it is shown: with the beginning of its value. */
+/** Returns the verdict of a gate for a response, with the beginning of the value. */
 export function seenByGate(row: GateVerdict | null) {
   return row && { ...row, asked: row.call, valuePreview: row.value === null ? null : cut(row.value, PREVIEW_LENGTH) };
 }

@@ -107,7 +107,7 @@ const checkResult = z
 
 export const urgency = z.enum(URGENCIES);
 
-/** Outcome of a run, as runs and their events show it. */
+/** Fields of runs and their events about the outcome. */
 export const outcomeFields = {
   outcome: outcomes.nullable().meta({
     description: `The outcome of a run that succeeded, null for every other: ${meanings}. It is \`done\` unless the routine requires its runs to state it. The list may grow.`,

@@ -99,7 +99,7 @@ export function presentStep(row: Step) {
   return present(step, shownStep(row));
 }
 
-/** Returns a step with the fields that it shows in another form than its row has. */
+/** Returns a step for a response; some fields have another form than in the row. */
 export function shownStep(row: Step) {
   const warnings = row.state === 'outcome_unknown' ? [...row.warnings, row.state] : row.warnings;
   return {

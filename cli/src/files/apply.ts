@@ -9,7 +9,7 @@ import { nameOf } from './render.ts';
 export interface Applied {
   readonly kind: Change['kind'];
   readonly key: string;
-  /** `conflict`: it changed since the plan, so it was left alone. `refused`: the service refused it. */
+  /** `conflict`: it changed since the plan, so nothing was written. `refused`: the service refused it. */
   readonly result: 'created' | 'changed' | 'archived' | 'deleted' | 'conflict' | 'refused';
   readonly id: string | null;
   readonly message: string | null;
@@ -26,8 +26,8 @@ interface Options {
 }
 
 /**
- * Applies a plan: skills first, then the routines that use them, and last the deletions. Each is written as a whole or
- * not at all, in the version of the plan, so that two applies at once never mix.
+ * Applies a plan: skills first, then the routines that use them, and last the deletions. Each change is written as a
+ * whole or not at all, and only over the version of the plan, so two applies at once never mix.
  */
 export async function applyPlan(ras: Ras, plan: Plan, options: Options): Promise<Applied[]> {
   const remote = await RemoteProject.list(ras);
@@ -173,7 +173,7 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
   return { ...base, result, message: null };
 }
 
-/** Compares a stored plan with the present files, and takes its versions. The rest of the plan is computed again. */
+/** Checks that the files are those of a stored plan, and returns the new plan with the versions of the stored one. */
 export function checkedPlan(saved: unknown, current: Plan): Plan {
   const { version, project, owner, changes } = fieldsOf(saved);
   if (version !== 1 || !Array.isArray(changes)) throw usageError('Another version of ras made this plan.');

@@ -19,7 +19,7 @@ export interface Change {
   readonly action: 'create' | 'update' | 'adopt' | 'unchanged' | 'orphan';
   readonly file: string | null;
   readonly id: string | null;
-  /** The key until the move. */
+  /** The key before a move; null without one. */
   readonly movedFrom: string | null;
   /** The version at the time of the plan; null for a new one. */
   readonly etag: string | null;
@@ -47,7 +47,7 @@ export interface Plan {
   readonly changes: readonly Change[];
 }
 
-/** Tells whether there is anything to do. */
+/** Tells whether a plan changes nothing. */
 export function isEmpty({ changes }: Plan): boolean {
   return changes.every(({ action }) => action === 'unchanged');
 }

@@ -4,7 +4,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Most cells of the table. Texts that differ in more lines are shown as one removal and one addition. */
+/** Limit of the table's cells. Texts that differ in more lines are shown as one removal and one addition. */
 const MAX_CELLS = 4_000_000;
 
 /** Compares two texts line by line (longest common subsequence). */

@@ -61,7 +61,7 @@ function idOf({ kind, key }: { readonly kind: KindName; readonly key: string }):
 
 interface Counterpart {
   readonly there: RemoteItem | undefined;
-  /** The key until the move. */
+  /** The key before a move; null without one. */
   readonly from: string | null;
   readonly owner: string | null;
 }

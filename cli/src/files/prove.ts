@@ -15,9 +15,9 @@ interface Options {
   /** US dollars for all runs together; undefined for no limit but the budgets of the service. */
   readonly maxCost: number | undefined;
   readonly signal: AbortSignal;
-  /** Progress in words. */
+  /** Prints a line of progress. */
   readonly say: (line: string) => void;
-  /** Address of a page of the dashboard. */
+  /** Returns the address of a page of the dashboard. */
   readonly pageOf: (path: string) => string;
 }
 

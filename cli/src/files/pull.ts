@@ -16,8 +16,8 @@ export interface Pulled {
 }
 
 /**
- * Writes the routines and skills of the project as files, all or by id, key or name, and marks them as kept in files.
- * Routines and skills without a key get one from their name. Without `force`, differing files stay unchanged.
+ * Writes the named routines and skills of the project, or all, as files, and marks them as kept in files. A name may be
+ * an id or a key. Resources without a key get one from their name. Without `force`, differing files stay unchanged.
  */
 export async function pull(
   ras: Ras,
@@ -59,7 +59,7 @@ export async function pull(
 interface PullOptions {
   readonly names: readonly string[];
   readonly force: boolean;
-  /** Also take over from another folder. */
+  /** True to take over resources that another folder manages. */
   readonly takeOver: boolean;
   readonly say: (line: string) => void;
 }

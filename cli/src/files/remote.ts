@@ -36,7 +36,7 @@ export interface Summary {
 /** The routines and custom skills of a project, without those that are archived or deleted. */
 export class RemoteProject {
   readonly #ras: Ras;
-  /** By their new keys, if they got some. */
+  /** Routines and skills as listed, each with its new key if it got one. */
   summaries: readonly Summary[];
   /** Slugs of curated skills, also their former ones. */
   readonly curated: ReadonlySet<string>;
@@ -65,7 +65,7 @@ export class RemoteProject {
     return this.summaries.find((each) => each.kind === kind && each.key === key);
   }
 
-  /** Reads some of them with all fields, a few at a time, in the given order. */
+  /** Reads the full routines and skills of some summaries, a few at a time, in the given order. */
   read(wanted: readonly Summary[]): Promise<RemoteItem[]> {
     return inGroups(wanted, (each) => this.readOne(each));
   }
@@ -90,7 +90,7 @@ export class RemoteProject {
     };
   }
 
-  /** Returns the key of a custom skill with one; any other reference unchanged. */
+  /** Returns the key of a custom skill that has one; any other reference unchanged. */
   #keyOf(reference: string): string {
     return this.summaries.find(({ id }) => id === reference)?.key ?? reference;
   }

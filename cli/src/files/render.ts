@@ -5,7 +5,6 @@ import { isEmpty, type Change, type FieldChange, type Plan } from './change.ts';
 
 const MARKS = { create: '+', update: '~', adopt: '~', orphan: '-', unchanged: '=' } as const;
 
-/** Renders a plan as text. */
 export function renderPlan(plan: Plan): string {
   const shown = plan.changes.filter(({ action }) => action !== 'unchanged');
   return [...shown.flatMap((change) => [...renderChange(change), '']), countsOf(plan)].join('\n');

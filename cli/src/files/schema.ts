@@ -36,7 +36,7 @@ export interface JsonSchema {
 
 export interface SchemaFault {
   readonly path: FieldPath;
-  /** The name itself is the fault. */
+  /** True if the name of a field is the fault, not its value. */
   readonly ofName?: true;
   readonly message: string;
 }
@@ -102,7 +102,7 @@ export function withDefaults(root: JsonSchema, value: unknown, schema: JsonSchem
   return Object.fromEntries(entries.filter(([, each]) => each !== undefined));
 }
 
-/** Leaves out default values; the given value is complete. */
+/** Leaves out default values of a complete value. */
 export function withoutDefaults(root: JsonSchema, value: unknown, schema: JsonSchema = root): unknown {
   const { items, properties } = shapeFor(root, resolved(root, schema), value);
   if (Array.isArray(value)) {

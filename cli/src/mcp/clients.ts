@@ -12,7 +12,7 @@ const HEADER_VARIABLE = 'RAS_AUTHORIZATION';
 const MCP_REMOTE = 'mcp-remote@0.15.1';
 
 export interface McpClient {
-  /** Path of its configuration. */
+  /** Returns the path of the client's configuration. */
   file(world: Where): string;
   /**
    * Adds the service to the text of the configuration; the rest stays.

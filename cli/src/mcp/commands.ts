@@ -13,7 +13,6 @@ interface InstallOptions {
   readonly print?: boolean;
 }
 
-/** Adds `mcp install`. */
 export function registerMcp(program: Command, context: Context): void {
   const names = Object.keys(CLIENTS);
   program

@@ -51,7 +51,7 @@ export function createOutput(
 
 /**
  * Takes the named fields of a value, or of each item of a list; `usage.costUsd` is a field of a field.
- * @throws {CliError} for a field that is not there, naming those that are
+ * @throws {CliError} for an unknown field; the message names the known ones
  */
 function withFields(value: unknown, names: readonly string[] | undefined): unknown {
   if (names === undefined) return value;

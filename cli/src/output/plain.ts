@@ -11,7 +11,7 @@ export function plain(text: string): string {
   return stripVTControlCharacters(text.replaceAll('\r\n', '\n')).replaceAll(HARMFUL, '');
 }
 
-/** As `plain`, in one line. */
+/** Does the same as `plain`, and returns one line. */
 export function plainLine(text: string): string {
   return plain(text).replaceAll(/\s*\n\s*|\t/g, ' ');
 }

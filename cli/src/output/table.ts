@@ -3,7 +3,7 @@ import { plainLine } from './plain.ts';
 export interface Column<T> {
   readonly title: string;
   readonly value: (row: T) => string | number | null | undefined;
-  /** For numbers. Default left. */
+  /** `right` for numbers. Default left. */
   readonly align?: 'right';
   /** Never cut: a user copies an id. */
   readonly whole?: true;

@@ -10,7 +10,6 @@ import { stepsOf, timeoutOf, waitForRun } from './wait.ts';
 
 const STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 
-/** Adds `runs` with its subcommands. */
 export function registerRuns(program: Command, context: Context): void {
   const runs = program.command('runs').description('Look at runs, stop them and repeat them.');
   runs

@@ -42,7 +42,7 @@ function logForPeople({ out }: Context): (event: RunEvent | RunTextEvent) => voi
       return;
     }
     if (event.event === 'state') {
-      // The sentence about the end has more detail.
+      // The sentence about the end of the run has more detail.
       if (event.data.finishedAt === null) out.text(lineOf(event));
       return;
     }

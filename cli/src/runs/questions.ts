@@ -9,7 +9,6 @@ const STATES = ['open', 'answered', 'expired', 'closed'] as const;
 
 const QUESTION = 'id of a question';
 
-/** Adds `questions` with its subcommands. */
 export function registerQuestions(program: Command, context: Context): void {
   const questions = program.command('questions').description('Look at questions of runs, and answer them.');
   questions

@@ -71,7 +71,7 @@ export function timeoutOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const [, digits = '', unit = 's'] = /^(\d+)(ms|s|m|h)?$/.exec(given) ?? [];
   const ms = Number(digits) * (UNITS[unit] ?? 0);
-  // The longest timer of Node.js.
+  // Timers of Node.js are shorter than 2^31 ms.
   if (ms >= 1 && ms < 2 ** 31) return ms;
   throw usageError(`"${given}" is not a time to wait, such as 90s, 10m or 2h.`);
 }

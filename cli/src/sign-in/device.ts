@@ -86,7 +86,7 @@ async function pollForToken(
       interrupted.throwIfAborted();
       return error;
     });
-    // It polls less often without a connection, and after errors of a proxy or the service.
+    // Poll less often without a connection, and after errors of a proxy or the service.
     if (!(response instanceof Response) || response.status >= 500) {
       seconds *= 2;
       continue;

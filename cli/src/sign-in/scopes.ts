@@ -38,7 +38,7 @@ export async function scopesOf(ras: Ras): Promise<string[]> {
   return found.flat();
 }
 
-/** Reads the project of a key; none from a service of 0.1.0, which does not tell it. */
+/** Reads the project of a key. A service of version 0.1.0 returns none. */
 export async function projectOf(ras: Ras): Promise<{ readonly projectId?: string; readonly projectName?: string }> {
   try {
     const { id, name } = await ras.project.read();

@@ -20,7 +20,6 @@ export function registerWebhooks(routines: Command, context: Context): void {
     .action((given: string, options: { force?: boolean }) => rotate(context, given, options));
 }
 
-/** Adds `listen`. */
 export function registerListen(program: Command, context: Context): void {
   program
     .command('listen')

@@ -17,7 +17,7 @@ export interface PlanRule {
   readonly billingConfigured: boolean;
   /** The plan of every organization on a self-hosted service. */
   readonly defaultPlan: Plan;
-  /** The operator's own bound on an organization's runs at a time. Default none. */
+  /** The operator's limit of an organization's runs at a time. No limit by default. */
   readonly runsAtATime?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export function planOfPrice(prices: PriceList, priceId: string | null): PaidPlan
   return PAID_PLANS.find((plan) => priceId !== null && prices[plan].includes(priceId));
 }
 
-/** Parses `price_a, price_b`, as the variables hold it. @throws when it names no price */
+/** Parses a variable such as `price_a, price_b`. @throws when it names no price */
 export function parsePriceIds(text: string): readonly [string, ...string[]] {
   const [sold, ...former] = text
     .split(',')
@@ -66,7 +66,7 @@ export function parsePriceIds(text: string): readonly [string, ...string[]] {
   return [sold, ...former];
 }
 
-/** Tells whether a plan is better than another: it costs more. */
+/** Tells whether a plan is better than another, that is, more expensive. */
 export function isBetter(plan: PaidPlan, than: PaidPlan): boolean {
   return PLANS[plan].priceCents > PLANS[than].priceCents;
 }
@@ -80,8 +80,8 @@ function periodStart(organizationId: string): Sql {
 }
 
 /**
- * Counts one run against the allowance of the period, as a statement for a CTE. It returns a row; no row when the
- * allowance is used up or the condition is false.
+ * Returns the statement of a CTE that counts one run against the allowance of the period. The CTE has one row, or none
+ * when the allowance is used up or the condition is false.
  */
 export function takeOneRun(organizationId: string, plan: Plan, condition: Sql): Sql {
   return sql`

@@ -9,10 +9,10 @@ import type { AuthSettings } from './auth-options.ts';
 const HOUR = 60 * 60;
 const DAY = 24 * HOUR;
 
-/** Scope that yields a refresh token. Each assistant needs one, because it works while its person is away. */
+/** Scope that yields a refresh token. Each assistant needs such a token, because it works while its person is away. */
 const OFFLINE = 'offline_access';
 
-/** Project of a request before a person has chosen one. An earlier consent never counts for it. */
+/** Stands for the project until a person has chosen one. No consent names it, so the person is asked every time. */
 const NONE = 'none';
 
 /** The session of the person who decides, and the chosen project; undefined for a refusal. */
@@ -23,7 +23,7 @@ interface Consenting {
 
 const consenting = new AsyncLocalStorage<Consenting>();
 
-/** Runs `work` of the library with this session as the caller and this project on the rows that it stores. */
+/** Runs `work`, a call of the library: the session is the caller, and stored rows get the project. */
 export function consentingAs<T>(decision: Consenting, work: () => Promise<T>): Promise<T> {
   return consenting.run(decision, work);
 }
@@ -33,7 +33,7 @@ export function mcpResource(publicUrl: string): string {
   return `${publicUrl}/mcp`;
 }
 
-/** Makes the row of the resource, which the library requires. */
+/** Makes the row of the resource `/mcp`, which the library requires. */
 export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void> {
   const resource = mcpResource(publicUrl);
   await db.run`
@@ -42,7 +42,7 @@ export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void
   `;
 }
 
-/** Returns the prefix that tells tokens from API keys. It is not part of the hash. */
+/** Returns the prefix by which tokens differ from API keys. The hash of a token is made without the prefix. */
 export function tokenPrefix(productTag: string, kind: 'access' | 'refresh'): string {
   return `${productTag}_${kind === 'access' ? 'at' : 'rt'}_`;
 }
@@ -65,13 +65,13 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     scopes: [...SCOPES, OFFLINE],
     grantTypes: ['authorization_code', 'refresh_token'],
     disableJwtPlugin: true,
-    // The row of the resource is made by the first request, because at start Postgres may be away.
+    // Postgres may be away at start, so the first request makes the row of the resource.
     enforcePerClientResources: false,
     allowDynamicClientRegistration: registersClients,
     allowUnauthenticatedClientRegistration: registersClients,
     accessTokenExpiresIn: HOUR,
     refreshTokenExpiresIn: 30 * DAY,
-    // A repeated request gets the same response: the first was lost, or two workers asked.
+    // A repeated request gets the same response, because the first may be lost, or two workers of an assistant may ask.
     refreshTokenReuseInterval: 30,
     prefix: {
       opaqueAccessToken: tokenPrefix(productTag, 'access'),
@@ -86,7 +86,7 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     },
     schema: TABLES,
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its types do not hold to `exactOptionalPropertyTypes`
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library's types ignore `exactOptionalPropertyTypes`
   return plugin as BetterAuthPlugin;
 }
 

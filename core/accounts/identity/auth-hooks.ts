@@ -18,7 +18,7 @@ import {
 import { goFirst, NOT_CHECKED } from './passwords.ts';
 import { findSecondFactor } from './second-factor/store.ts';
 
-/** Who may sign up: everyone, people with an invitation, or no one. */
+/** People who may sign up: everyone, only those with an invitation, or no one. */
 export type SignUpMode = 'open' | 'invited' | 'closed';
 
 interface AuthRules {
@@ -120,7 +120,7 @@ export function authHooks(rules: AuthRules) {
     const reset = ctx.request && resets.get(ctx.request);
     const userId = newSession?.user.id ?? session?.user.id ?? reset?.value ?? (await accountOf(database, ctx.body));
     if (reason !== undefined) log.warn({ userId, reason }, what);
-    // The plugin that asks for the second factor runs later.
+    // The plugin that asks for the second factor runs later, so this sign-in is not complete yet.
     else if (ctx.path === '/sign-in/email' && userId && (await findSecondFactor(database, userId)))
       log.info({ userId }, 'a password was right, and a second factor is asked for');
     else log.info({ userId }, what);
@@ -170,7 +170,7 @@ export function authHooks(rules: AuthRules) {
       const isRefused = returned instanceof APIError && returned.statusCode >= 400;
       const errorCode = isRefused ? (returned.body?.code ?? String(returned.status)).toLowerCase() : undefined;
       const guess = await guessOf(ctx);
-      // The last owner of an organization cannot leave, but has shown the right password.
+      // The last owner of an organization is refused after a right password, so the attempt counts as right.
       if (guess !== undefined && (errorCode === undefined || errorCode === 'last_owner')) {
         await acceptGuess(database, guess);
         if (guess.kind === 'password') await remember(ctx, guess);
@@ -194,14 +194,14 @@ const signUpBody = z.object({ email: z.string(), invitation: z.string().optional
 
 const SIGN_UP_REFUSALS = {
   sign_up_closed: 'No one can sign up here.',
-  invitation_required: 'Signing up needs an invitation of this address.',
+  invitation_required: 'To sign up, you need an invitation to this address.',
 } as const;
 
-/** The response depends on no account, so it reveals none. */
+/** The response is the same whether or not the address has an account, so it does not reveal accounts. */
 async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise<void> {
   if (mode === 'open') return;
   if (mode === 'invited') {
-    // The library reports a body that does not parse.
+    // A body that does not parse is reported by the library.
     const { email = '', invitation } = signUpBody.safeParse(body).data ?? {};
     if (invitation !== undefined && (await isInvited(db, email, invitation))) return;
   }

@@ -2,10 +2,10 @@ import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.
 import type { Db } from '#lib/database/index.ts';
 import type { AccountMails } from '#core/foundation/outbox/index.ts';
 
-/** Limits mails of one kind to one address that strangers can cause. */
+/** Limits the mails that strangers can cause, by kind of mail and address. */
 const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
 
-/** Lifetime of the links of these mails. */
+/** Lifetime of the links in mails about accounts. */
 export const LINK_SECONDS = 60 * 60;
 const DAY_SECONDS = 24 * LINK_SECONDS;
 
@@ -18,7 +18,7 @@ export interface AuthMails {
   factorEvent(to: string, event: { subject: string; text: string }): Promise<void>;
 }
 
-/** @param options.uiOrigin where people sign in */
+/** @param options.uiOrigin origin of the dashboard, where people sign in */
 export function createAuthMails(options: { db: Db; accountMails: AccountMails; uiOrigin: string }): AuthMails {
   const { db, accountMails, uiOrigin } = options;
 
@@ -27,7 +27,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
    * show whether there is an account.
    */
   async function send(to: string, subject: string, button: string, lines: readonly string[]): Promise<void> {
-    // Each kind has a count of its own, so that strangers cannot use up the mails that let the owner in.
+    // Each kind of mail is counted separately, so that strangers cannot use up the mails that let the owner sign in.
     if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
     await accountMails.queue(db, { to, subject, text: `${lines.join('\n\n')}\n`, button, seconds: LINK_SECONDS });
   }
@@ -60,7 +60,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
         `${uiOrigin}/sign-in`,
         'If it was not you, do nothing.',
       ]),
-    // Not limited: no stranger can cause this mail, and it must arrive.
+    // This mail is not limited: no stranger can cause it, and it must arrive.
     factorEvent: (to, { subject, text }) =>
       accountMails.queue(db, { to, subject, text: `${text}\n\n${NOT_YOU}\n`, seconds: DAY_SECONDS }),
   };
@@ -69,7 +69,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
 const NOT_YOU =
   'If it was not you, change your password, end the other sessions in your settings, and tell the people who run this service.';
 
-/** A bare path would lead to this API, which has no pages. */
+/** Makes a link lead back to the dashboard; a bare path would lead to this API, which has no pages. */
 function leadingBack(link: string, uiOrigin: string): string {
   const url = new URL(link);
   const to = url.searchParams.get('callbackURL') ?? '/';

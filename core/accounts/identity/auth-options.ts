@@ -14,7 +14,7 @@ import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './passwords.ts';
 
 export interface AuthSettings {
   readonly database: Database;
-  /** Origin of this API, for cookies and links; never taken from the Host header. */
+  /** Origin of this API, for cookies and links. The Host header is never used for them. */
   readonly publicUrl: string;
   readonly uiOrigin: string;
   readonly secret: string;
@@ -26,7 +26,7 @@ export interface AuthSettings {
   readonly registersClients?: boolean;
   /** Organizations that one person may found. */
   readonly maxOrganizations: number;
-  /** Mails about accounts; undefined without a mail server, and then no address is verified. */
+  /** Mails about accounts; undefined without a mail server, which leaves addresses unverified. */
   readonly mails: AuthMails | undefined;
   /** Takes a person out of all their organizations, before their account is deleted. @throws {AppError} `last_owner` */
   readonly leaveOrganizations: (userId: string) => Promise<void>;
@@ -59,7 +59,7 @@ function cookiePrefix(options: { publicUrl: string; productTag: string }): strin
   return `${options.publicUrl.startsWith('https:') ? '__Host-' : ''}${options.productTag}`;
 }
 
-/** Builds the options alone; the drift test compares them with our migrations. */
+/** Builds the options of the library, which a test compares with this service's migrations. */
 export function authOptions(settings: AuthSettings) {
   const { database, mails, publicUrl, maxOrganizations, secret, log } = settings;
   const browsers = createKnownBrowsers({ secret, cookiePrefix: cookiePrefix(settings) });
@@ -70,8 +70,8 @@ export function authOptions(settings: AuthSettings) {
     secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
-    // Unexpected errors reach this service's error handling. A faulty request of an assistant leads its person to a
-    // page with an explanation.
+    // Unexpected errors are thrown to this service's error handling. After a faulty request of an assistant, its person
+    // gets a page with an explanation.
     onAPIError: { throw: true, errorURL: `${settings.uiOrigin}/authorize` },
     logger: authLogger(log),
     hooks: authHooks({ database, signUp: settings.signUp, browsers, endPrograms: settings.endPrograms, log }),
@@ -110,7 +110,7 @@ export function authOptions(settings: AuthSettings) {
     rateLimit: {
       enabled: true,
       customRules: {
-        // Counted with other attempts at the account; a known browser has a count of its own.
+        // This service counts sign-ins itself, by account and browser.
         '/sign-in/email': false,
         '/delete-user': { window: 10, max: 3 },
         '/reset-password': { window: 10, max: 10 },

@@ -16,7 +16,7 @@ export interface Session {
   readonly id: string;
   readonly userId: string;
   readonly provenAt: Date;
-  /** Cookies for the response: the session was prolonged, and the browser has to store it. */
+  /** Cookies for the response, by which the browser learns that the session was prolonged. */
   readonly setCookies: readonly string[];
 }
 
@@ -41,10 +41,7 @@ export interface Auth {
 
 const decided = z.object({ url: z.string() });
 
-/**
- * Sets up better-auth (email and password) over this service's tables. A sign-in gives a person without an organization
- * one.
- */
+/** Sets up better-auth (email and password). A person who signs in and has no organization gets one. */
 export function createAuth(settings: AuthSettings): Auth {
   // The library checks addresses by zod's own pattern, which refuses top-level domains of other scripts.
   z.regexes.email.test = (address) => EMAIL_PATTERN.test(address);
@@ -88,7 +85,7 @@ export function createAuth(settings: AuthSettings): Auth {
           throw error;
         });
       if (found === null) return undefined;
-      // The session is older than the mail server: its person signs in again and gets a mail.
+      // The session began before the service had a mail server: the person signs in again and gets a mail.
       if (needsVerifiedAddress && !found.user.emailVerified) return undefined;
       const { id, userId, provenAt } = found.session;
       return { id, userId, provenAt, setCookies: headers.getSetCookie() };
@@ -96,7 +93,7 @@ export function createAuth(settings: AuthSettings): Auth {
   };
 }
 
-/** The library reports every error as a server error; this call throws if the database is away, which means 503. */
+/** Throws if the database is away, so that the caller gets a 503. The library reports every error as a 500. */
 async function askDatabase(database: Database): Promise<void> {
   await database.row`select 1`;
 }

@@ -37,7 +37,7 @@ export async function authenticateKey(db: Db, tag: string, presented: string): P
   const { count, resetSeconds: reset, ...credential } = shared;
   return {
     ...credential,
-    // The use of the key is recorded once for all of them.
+    // Only the first of the requests records the use of the key.
     stale: credential.stale && place === 0,
     use: { count: count - callers + place + 1, resetSeconds: reset },
   };
@@ -182,7 +182,8 @@ function ofSession({ sessionId, userId, projectId }: Extract<Standing, { kind: '
 }
 
 /**
- * SQL condition: the person of a sign-in is in its project, with the second factor that the organization demands.
+ * SQL condition: the person who signed in is a member for the project, with the second factor that the organization
+ * demands.
  * @param signIn alias of a row with `project_id` and `user_id`
  */
 export function isStillMember(signIn: Sql): Sql {

@@ -4,7 +4,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { throttle, uncount, unthrottle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
-/** An attempt to show a secret of one person. */
+/** An attempt to prove an identity by a secret, counted per account. */
 export interface Guess {
   /**
    * Kind of proof: the password at sign-in, a code after the right password, or the password of a person who is signed
@@ -13,20 +13,20 @@ export interface Guess {
   readonly kind: 'password' | 'second-factor' | 'own-password';
   /** Address or id of an account that may not exist. */
   readonly account: string;
-  /** The network of the caller alone. */
+  /** Address (IPv4) or network (64 bits of IPv6) that belongs to one caller. */
   readonly network: string;
-  /** Id of the browser when it was signed in to this account before. */
+  /** Id of a browser that was signed in to this account before; undefined for others. */
   readonly browserId: string | undefined;
 }
 
-/** Sign-ins from one network to any account by unknown browsers: password spraying. */
+/** Limits sign-ins by unknown browsers from one network to any accounts, against password spraying. */
 export const SIGN_INS_OF_NETWORK: ThrottleRule = { name: 'sign-in-of-network', limit: 3, windowSeconds: 10 };
 
 const FEW = 10;
 const SIGN_INS_OF_ACCOUNT = 200;
 /**
- * Guesses of codes. The guesser knows the password, so no stranger can use up this count; a code has only six digits. A
- * stolen session must not lead to the password by guessing either.
+ * Guesses of one person. Codes have only six digits, and the thief of a session must not find the password by guessing.
+ * Strangers cannot use up these counts: they need the password or a session first.
  */
 const BY_PERSON = { 'second-factor': FEW, 'own-password': 5 };
 
@@ -75,7 +75,7 @@ export async function acceptGuess(db: Db, guess: Guess): Promise<void> {
   if (ofAccount !== undefined) await uncount(db, ofAccount.rule, ofAccount.subject);
 }
 
-/** Takes an attempt out of all counts: its proof was not checked. */
+/** Takes an attempt whose proof was not checked out of all counts. */
 export async function takeBackGuess(db: Db, guess: Guess): Promise<void> {
   for (const { rule, subject } of countsOf(guess)) await uncount(db, rule, subject);
 }
@@ -108,7 +108,7 @@ export interface BrowserCookie {
 }
 
 export interface KnownBrowsers {
-  /** Returns the id of the browser when its cookie says that it was signed in to the account before. */
+  /** Returns the id of a browser whose cookie proves an earlier sign-in to the account. */
   recognize(account: string, cookieOf: (name: string) => string | null): Promise<string | undefined>;
   /** Makes the cookie of a browser. A known browser keeps its id, and so its count. */
   remember(account: string, browserId?: string): Promise<BrowserCookie>;
@@ -118,9 +118,9 @@ const DAY_SECONDS = 24 * 60 * 60;
 const LIFETIME_DAYS = 180;
 
 /**
- * Recognizes browsers by a signed cookie for each account. The cookie opens nothing: it moves the attempts of this
- * browser to a count of its own. It contains the account's address as a keyed hash.
- * @param options.cookiePrefix prefix of the name, as `__Host-ras`
+ * Recognizes browsers by a signed cookie for each account. The cookie gives no access: it only moves the attempts of
+ * this browser to a separate count. It contains the account's address as a keyed hash.
+ * @param options.cookiePrefix prefix of the name, such as `__Host-ras`
  */
 export function createKnownBrowsers(options: { secret: string; cookiePrefix: string }): KnownBrowsers {
   const keyFor = (use: string) => Buffer.from(hkdfSync('sha256', options.secret, '', `known browsers: ${use}`, 32));

@@ -8,13 +8,13 @@ export interface PasswordHashes {
   verify(given: { readonly hash: string; readonly password: string }): Promise<boolean>;
 }
 
-/** Code of an error that says nothing about the password: it was not checked. */
+/** Code of the error for a password that was not checked. */
 export const NOT_CHECKED = 'service_unavailable';
 
-/** Hashes at a time. Each takes one of the four threads that Node has for DNS, files and cryptography. */
+/** The most hashes at a time. Each takes one of the four threads that Node has for DNS, files and cryptography. */
 const AT_A_TIME = 2;
 
-/** Callers that wait in each of the two lines. */
+/** The most callers that wait in each of the two lines. */
 const MAX_WAITING = 20;
 
 /** Hashes passwords with the library's scrypt, which takes a twentieth of a second on purpose. */
@@ -27,15 +27,15 @@ export function inLine<T>(handle: () => Promise<T>): Promise<T> {
   return requests.run({ isKnown: false }, handle);
 }
 
-/** Hashes the passwords of this request before those of strangers, as their number is unlimited. */
+/** Hashes the passwords of this request before those of strangers, whose number is unlimited. */
 export function goFirst(): void {
   const request = requests.getStore();
   if (request !== undefined) request.isKnown = true;
 }
 
 /**
- * Computes at most two hashes at a time in this process, so that guessing takes no thread that others need. Strangers
- * wait in one line; callers with few attempts wait in another one, which goes first.
+ * Computes at most two hashes at a time in this process, so that password guessing leaves threads for other work.
+ * Strangers wait in one line; callers whose attempts are limited wait in another one, which is served first.
  * @throws {APIError} `service_unavailable` when the line is full, in the form of the library
  */
 export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
@@ -49,7 +49,7 @@ export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
     try {
       return await work();
     } finally {
-      // The place goes to the first that waits, so that no later caller takes it.
+      // The place goes to the first caller in line, so that no later caller takes it.
       const next = known.shift() ?? strangers.shift();
       if (next === undefined) running -= 1;
       else next();
@@ -72,9 +72,9 @@ async function wait(line: (() => void)[]): Promise<void> {
 }
 
 /**
- * The ten thousand most common passwords of at least ten characters, the minimum here, in lower case: those of
- * `@zxcvbn-ts/language-common` 4.1.3 (MIT) and Django 5.2 (BSD), and after them those of the OWASP SecLists (10 million
- * password list; CC BY-SA 3.0, by Daniel Miessler and Jason Haddix), in its order.
+ * The ten thousand most common passwords of at least ten characters, the minimum here, in lower case. Sources:
+ * `@zxcvbn-ts/language-common` 4.1.3 (MIT), Django 5.2 (BSD), and then the OWASP SecLists (10 million password list; CC
+ * BY-SA 3.0, by Daniel Miessler and Jason Haddix) in their order.
  */
 const FILE = new URL('../../../lib/secrets/common-passwords.txt', import.meta.url);
 

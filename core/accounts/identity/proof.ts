@@ -60,7 +60,7 @@ export function freshProof(settings: AuthSettings): BetterAuthPlugin {
           matcher: ({ path = '' }) => NEED_PROOF.has(path) || TAKE_PASSWORD.has(path),
           handler: createAuthMiddleware(async (ctx) => {
             const found = await getSessionFromCtx(ctx);
-            // Without a session the operation itself refuses.
+            // The operation itself refuses a request without a session.
             if (found === null) return;
             if (isFresh(sessionWithProof.parse(found.session).provenAt)) return;
             const isPasswordEnough =

@@ -31,7 +31,7 @@ export function listSessions(db: Db, userId: string): Promise<ListedSession[]> {
   `;
 }
 
-/** Ends a session of the person, with its next request. @throws {AppError} `session_not_found` */
+/** Ends a session of the person: its next request is refused. @throws {AppError} `session_not_found` */
 export async function revokeSession(db: Db, { userId, id }: { userId: string; id: string }): Promise<ListedSession> {
   const revoked = await db.row<ListedSession>`
     delete from sessions where id = ${id} and user_id = ${userId} and expires_at > now() returning ${columns}
@@ -41,9 +41,9 @@ export async function revokeSession(db: Db, { userId, id }: { userId: string; id
 }
 
 /**
- * Makes the sessions of a member useless in an organization until each has proven its person again. They keep working
- * in other organizations, where this admin has no rights.
- * @returns how many
+ * Makes the sessions of a member useless in an organization, each until the person has proven in it who they are. They
+ * keep working in other organizations, where this admin has no rights.
+ * @returns how many sessions
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
  * end an owner's sessions, `rate_limited`
  */
@@ -85,8 +85,9 @@ export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number
 ];
 
 /**
- * Deletes people who have not confirmed their address in 30 days. Only for a service with a mail server: without one no
- * address can be confirmed. People from before the mail server have a membership or a session.
+ * Deletes people who have not confirmed their address in 30 days. Only for a service with a mail server, because
+ * without one no address can be confirmed. People with a membership or a session stay: they may have signed up before
+ * there was a mail server.
  */
 export function forgetUnconfirmed(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {

@@ -4,7 +4,7 @@ import { deleteBatch, sql, transaction, type Database, type Db } from '#lib/data
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 
-/** A business enquiry, as a person without an account sends it. */
+/** A business enquiry of a person without an account. */
 interface Lead {
   readonly name: string;
   readonly email: string;
@@ -15,9 +15,9 @@ interface Lead {
    * stored.
    */
   readonly isRobot: boolean;
-  /** The address or network of the caller alone. */
+  /** Address (IPv4) or network (64 bits of IPv6) that belongs to one caller. */
   readonly clientAddress: string;
-  /** The address's network, whose addresses may all belong to one caller. */
+  /** The largest network that one caller can rent. */
   readonly clientNetwork: string;
 }
 
@@ -29,8 +29,8 @@ const REPEATED: ThrottleRule = { name: 'lead-repeated', limit: 100, ...HOUR };
 const IN_ALL: ThrottleRule = { name: 'lead-in-all', limit: 200, ...HOUR };
 
 /**
- * Stores an enquiry, which the scheduler mails. The limits hold over all replicas, and no single address or network can
- * use them up for others.
+ * Stores an enquiry, which the scheduler mails. The limits apply to all replicas together, and no single address or
+ * network can use them up for others.
  * @throws {AppError} `rate_limited`
  */
 export async function submitLead(db: Db, lead: Lead): Promise<void> {
@@ -63,11 +63,11 @@ export function forgetLeads(db: Db, limit: number): Promise<number> {
   });
 }
 
-/** Enquiries of one tick; more than come in an hour. */
+/** Enquiries that one tick takes: more than can arrive in an hour. */
 const BATCH = 500;
 
 /**
- * Queues a mail for each enquiry that has none, also for those from before the operator named an address.
+ * Queues a mail for each enquiry that has none, including enquiries from before the operator named an address.
  * @returns how many
  */
 export function queueLeadMails(database: Database): Promise<number> {

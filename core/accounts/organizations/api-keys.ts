@@ -55,7 +55,7 @@ interface NewApiKey {
   readonly expiresAt: Date | null;
   /** How the key was requested, if not in the dashboard. */
   readonly through?: string;
-  /** The CI sign-in that it was made for; the key ends with it. */
+  /** The CI sign-in for which the key was made. The key ends with the sign-in. */
   readonly trustId?: string;
 }
 
@@ -83,7 +83,7 @@ export async function createApiKey(
     ever: { max: MAX_KEYS_EVER, what: 'API keys, revoked ones included' },
     live: { where: isLive, max: MAX_KEYS, what: 'API keys', remedy: 'revoke one first' },
   });
-  // 8 characters to look the key up, 43 (256 bits) to prove it.
+  // A key has 8 characters for the look-up, and 43 (256 bits) as the proof.
   const prefix = randomBase62(PREFIX_LENGTH);
   const plaintext = `${input.tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
   // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
@@ -140,7 +140,7 @@ export async function revokeApiKey(
   return revoked;
 }
 
-/** Records the use of a key, at most once a minute, so that a busy key does not write on every request. */
+/** Records the use of a key, at most once a minute, so that a busy key does not cause a write on every request. */
 export async function touchApiKey(db: Db, id: string): Promise<void> {
   await db.run`
     update api_keys set last_used_at = now()
@@ -157,7 +157,7 @@ export interface RevokedKey {
 
 /**
  * Revokes the API keys that a person made in an organization.
- * @param role their present role: keys that it could make stay; undefined for a person who leaves
+ * @param role their present role; keys that this role could make stay. Undefined for a person who leaves
  */
 export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
@@ -183,7 +183,7 @@ export function revokeKeysOfProject(
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
 }
 
-/** Each job makes a key, and ended keys count against the limit until they are deleted. */
+/** Deletes keys that ended a week ago: each job makes a key, and ended keys count against the limit. */
 async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
   await tx.run`
     delete from api_keys where id in (

@@ -13,7 +13,7 @@ interface Confirmed {
 }
 
 /**
- * Marks a project deleted: no session selects it, no key of it works, no one sees it.
+ * Marks a project deleted: no session can select it, its keys stop working and no one sees it.
  * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`
  */
 export async function markProjectDeleted(
@@ -97,7 +97,7 @@ function assertConfirmed(name: string, confirm: string): void {
 /** Projects of one pass, in random order, so that a project that has to wait does not hold up the others. */
 const PROJECTS = 100;
 
-/** Time for requests that began before the deletion of their project: until they end they can write into it. */
+/** Longest time for which a request that began before the deletion of its project can still write into it. */
 const LATE_WRITES = sql`interval '1 hour'`;
 
 /** Finds deleted projects that may still hold text of people. */
@@ -110,8 +110,9 @@ export async function projectsToErase(db: Db): Promise<string[]> {
 }
 
 /**
- * Records that these projects are empty. Waits until late writes are impossible, so that they are erased too.
- * @returns how many are done
+ * Records that these projects are empty. A project is recorded only once late writes are impossible, so that they are
+ * erased too.
+ * @returns how many were recorded
  */
 export function markErased(db: Db, ids: readonly string[]): Promise<number> {
   return db.run`

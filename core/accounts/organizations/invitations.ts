@@ -19,7 +19,6 @@ export interface Invitation {
   readonly expiresAt: Date;
 }
 
-/** Days of an invitation. Ownership is handed to a member, never by mail. */
 const LIFETIME_SECONDS = 7 * 24 * 60 * 60;
 
 const MAX_OPEN_INVITATIONS = 100;
@@ -121,20 +120,20 @@ async function assertInvitable(tx: Db, organizationId: string, email: string): P
   }
 }
 
-/** Mails with invitations that one person sends. */
+/** Limits the invitations that one person sends by mail. */
 const MAILS: ThrottleRule = {
   name: 'invitation-mail',
   limit: 100,
   windowSeconds: 24 * 60 * 60,
 };
 
-/** Mails with invitations that one person with a new account sends. */
+/** Limits the invitations that a person with a new account sends by mail. */
 const MAILS_OF_NEW: ThrottleRule = { ...MAILS, limit: 10 };
 
 /**
  * Mails an invitation, unless the inviter has sent a hundred today, or ten with an account younger than a week. The
- * mail goes to a stranger from the operator's domain: it names the inviter's address, and writes the organization so
- * that it becomes no link.
+ * mail goes to a stranger from the operator's domain: it names the inviter's address, and mail programs can make no
+ * link of the organization's name.
  */
 async function mailInvitation(
   db: Db,
@@ -200,8 +199,7 @@ export async function deleteInvitation(
 }
 
 /**
- * Joins the organization of an invitation and uses it up. From a person with another address, its token is refused like
- * an unknown one.
+ * Joins the organization of an invitation and uses it up. For a person with another address the token is unknown.
  * @throws {AppError} `invitation_not_found`, `limit_reached`
  */
 export async function acceptInvitation(

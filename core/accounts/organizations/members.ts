@@ -35,8 +35,8 @@ export async function listMembers(db: Db, by: { userId: string }, organizationId
 }
 
 /**
- * Gives a person another role. Only an owner makes or unmakes an owner, which also hands ownership over. API keys that
- * the new role could not make are revoked.
+ * Gives a person another role. Only an owner can make or unmake an owner; ownership is handed over in this way. API
+ * keys that the new role could not make are revoked.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export async function changeRole(
@@ -124,8 +124,8 @@ async function readMember(tx: Db, { organizationId, userId }: Member): Promise<L
 }
 
 /**
- * Makes a member prove who they are before they act in an organization again, on behalf of its owner or admin. Locks
- * the organization.
+ * Makes a member prove who they are before they act in an organization again, as an owner or admin demands. Locks the
+ * organization.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
  * end an owner's sessions
  */
@@ -141,7 +141,7 @@ export async function demandProofOf(tx: Db, by: { readonly id: string }, member:
   `;
 }
 
-/** Lists the organizations of a person without the deleted ones. */
+/** Lists the ids of a person's organizations, without the deleted ones. */
 export async function organizationsOf(tx: Db, userId: string): Promise<string[]> {
   const found = await tx.rows<{ id: string }>`
     select o.id from memberships m join organizations o on o.id = m.organization_id

@@ -79,10 +79,10 @@ async function countFounded(tx: Db, userId: string, except: string | null): Prom
 }
 
 /**
- * Creates an organization for a person who has none. It runs on each sign-in, which repairs a crash between the account
- * and its organization; the lock keeps two sign-ins from making two. A person at their limit stays without one until
- * they are invited.
- * @param options.address of the person
+ * Creates an organization for a person who has none. Each sign-in calls this, which repairs a crash after the account
+ * was made. A lock keeps two sign-ins from making two organizations. A person at their limit stays without an
+ * organization until they are invited.
+ * @param options.address e-mail address of the person
  */
 export async function ensureOrganization(
   database: Database,
@@ -132,8 +132,8 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
 export type PaidPlan = 'starter' | 'pro' | 'scale';
 
 /**
- * Returns an SQL expression: the plan that a row of `organizations` has paid for. It ends at the end of the paid time
- * without a tick or the processor.
+ * Returns an SQL expression: the plan that a row of `organizations` has paid for. The plan ends with the paid time by
+ * itself, even while neither scheduler nor payment processor works.
  */
 export function paidPlanOf(organization: Sql): Sql {
   return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;

@@ -18,9 +18,7 @@ const projectColumns = sql`
   p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt"
 `;
 
-/**
- * Lists the projects of all the person's organizations, or of one of them. An organization of others gives no projects.
- */
+/** Lists the projects of all the person's organizations, or of one; none for an organization of others. */
 export function listProjects(
   db: Db,
   input: { userId: string; organizationId: string | undefined; page: Page },
@@ -50,7 +48,7 @@ export async function findProject(db: Db, key: { userId: string; id: string }): 
   return admitted(found, 'project_not_found');
 }
 
-/** The most projects of an organization, which bounds every list. */
+/** The most projects of an organization. This bounds every list. */
 const MAX_PROJECTS = 200;
 
 /** The most projects that an organization ever has: the rows of deleted ones are kept. */
@@ -99,7 +97,7 @@ async function assertRoomForProject(
   });
 }
 
-/** The owners of a new project get mail about its failures until it has other settings. */
+/** Mail settings of a new project: its owners get mail about failures. */
 const MAIL_OF_NEW = JSON.stringify({ on: ['failed', 'paused'], to: 'owners' });
 
 /** Inserts a project. An id that exists belongs to an earlier attempt of the same request: that project is returned. */

@@ -22,7 +22,6 @@ export async function writeOrganization(
   `;
 }
 
-/** Writes the settings of a project. */
 export async function writeProject(
   tx: Db,
   id: string,
@@ -49,7 +48,6 @@ export async function writeProject(
   `;
 }
 
-/** The access that an organization has paid for. */
 export interface PaidAccess {
   readonly plan: PaidPlan;
   readonly until: Date;

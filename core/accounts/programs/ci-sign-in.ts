@@ -16,7 +16,7 @@ interface CiDeps {
   readonly outbound: Pick<OutboundClient, 'request' | 'fetchWithin'>;
 }
 
-/** Long enough for an `apply` that proves routines, and short in case a log shows the key. */
+/** Lifetime of a key: long enough for an `apply` that proves routines, and short in case a log shows the key. */
 const KEY_MINUTES = 60;
 
 const EXCHANGES: ThrottleRule = { name: 'ci-token', limit: 120, windowSeconds: 60 };
@@ -102,7 +102,7 @@ async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<Key
 
 const metadataSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
-/** Between two colons, one `*` stands for any text. */
+/** Compares a subject with a pattern, in which one `*` between two colons means any text. */
 function matches(pattern: string, subject: string): boolean {
   const parts = subject.split(':');
   const wanted = pattern.split(':');

@@ -8,7 +8,7 @@ import { assertWithinQuota } from '#lib/quota.ts';
 import { mailApproval } from './mail.ts';
 import { includeWriting } from './terminals.ts';
 
-/** Jobs of a CI system that get a short-lived API key for an ID token of their own (OpenID Connect). */
+/** A rule by which jobs of a CI system get a short-lived API key for their ID token (OpenID Connect). */
 export interface CiTrust {
   readonly id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface CiTrust {
   readonly issuer: string;
   /** The `aud` of the tokens. */
   readonly audience: string;
-  /** Matches the `sub` of the tokens; one `*` between two colons stands for any text. */
+  /** Matches the `sub` of the tokens; one `*` between two colons means any text. */
   readonly subjectPattern: string;
   readonly scopes: readonly Scope[];
   /** The person in whose name the keys are made. */
@@ -85,7 +85,7 @@ export function findCiTrusts(db: Db, projectId: string, which: Sql): Promise<CiT
   `;
 }
 
-/** Ends a CI sign-in, and with it the keys that its jobs hold. @throws {AppError} `ci_trust_not_found` */
+/** Ends a CI sign-in together with the keys of its jobs. @throws {AppError} `ci_trust_not_found` */
 export async function deleteCiTrust(
   tx: Db,
   by: Actor,

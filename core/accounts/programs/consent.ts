@@ -7,15 +7,15 @@ import { findClient, isRedirectOf, shownName, type AssistantClient } from './cli
 import { mailApproval, type Access } from './mail.ts';
 import { includeWriting } from './terminals.ts';
 
-/** A request of an assistant, as the deciding person sees it. */
+/** An assistant's request, with the facts that the deciding person sees. */
 export interface AskedConsent {
   readonly clientId: string;
   readonly clientName: string;
-  /** Host, or scheme of an app, that gets the code. */
+  /** Host that gets the code, or the scheme of an app. */
   readonly redirectHost: string;
   /** True if the operator has entered the client. */
   readonly isVerified: boolean;
-  /** The scopes of this service that it requests. */
+  /** The requested scopes of this service. */
   readonly scopes: readonly Scope[];
 }
 
@@ -40,7 +40,7 @@ async function parse(db: Db, oauthQuery: string) {
   const redirectUri = query.get('redirect_uri') ?? '';
   const client = await findClient(db, query.get('client_id') ?? '');
   if (client === undefined || !isRedirectOf(client, redirectUri)) {
-    throw new AppError('attempt_not_found', 'No assistant that is known here asks for this.');
+    throw new AppError('attempt_not_found', 'The request comes from no assistant that is registered here.');
   }
   if (!(Number(query.get('exp')) * 1_000 > Date.now())) {
     throw new AppError('attempt_expired', 'The request has expired; begin again in the assistant.');

@@ -29,7 +29,7 @@ const columns = sql`
   g.created_at as "createdAt", g.last_used_at as "lastUsedAt"
 `;
 
-/** Lists the assistants of a project, of all its people, the latest first. */
+/** Lists the assistants that people have connected to a project, the latest first. */
 export async function listAssistants(db: Db, projectId: string): Promise<AssistantGrant[]> {
   const found = await db.rows<AssistantGrant & { clientName: string | null }>`
     select ${columns} from oauth_consents g join oauth_clients c on c.client_id = g.client_id
@@ -39,7 +39,8 @@ export async function listAssistants(db: Db, projectId: string): Promise<Assista
 }
 
 /**
- * Ends access with the next request: a person's own, or as owner or admin the access of others.
+ * Ends the access of an assistant: its next request is refused. Members may end the access that they gave; owners and
+ * admins may end any.
  * @throws {AppError} `assistant_not_found`, `forbidden`
  */
 export async function disconnectAssistant(
@@ -92,14 +93,18 @@ interface Ending {
   readonly because: string;
 }
 
-/** Deletes the consent first: without it no token is valid, not even a token that is being issued. */
+/** Deletes the consent first, because without a consent no token is valid, not even a token that is being issued. */
 async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_consents where ${which}`;
   await tx.run`delete from oauth_access_tokens where ${which}`;
   await tx.run`delete from oauth_refresh_tokens where ${which}`;
 }
 
-/** Deletes consents with their tokens and records it. @param which condition on consents `g` @returns how many */
+/**
+ * Deletes consents with their tokens, and records each deletion.
+ * @param which condition on consents `g`
+ * @returns how many
+ */
 async function endGrants(tx: Db, which: Sql, { by, because }: Ending): Promise<number> {
   const ended = await tx.rows<{ projectId: string; userId: string; clientId: string; name: string | null }>`
     select g.reference_id as "projectId", g.user_id as "userId", g.client_id as "clientId", c.name
@@ -118,7 +123,7 @@ async function endGrants(tx: Db, which: Sql, { by, because }: Ending): Promise<n
   return ended.length;
 }
 
-/** A refresh token as a client presents it. */
+/** A refresh token that a client presents. */
 interface Presented {
   readonly token: string;
   readonly clientId: string;
@@ -130,10 +135,10 @@ interface TokenDeps {
 }
 
 /**
- * Ends the access of an assistant whose refresh token returns after the time for repeated requests: one of its two
- * holders stole it. The access ends in the token's project alone; the library would end all access that the person
- * gave.
- * @returns whether it was such a token
+ * Ends the access of an assistant whose refresh token is used again after the time for repeated requests: one of the
+ * token's two holders is a thief. The access ends in the token's project alone; the library would end all access that
+ * the person gave.
+ * @returns true if the token was used again in this way
  */
 export function endReusedGrant({ database, config }: TokenDeps, presented: Presented): Promise<boolean> {
   return transaction(database, async (tx) => {
@@ -157,8 +162,8 @@ const LOOK_MS = 50;
 const LOOKS = 60;
 
 /**
- * Tells whether another request exchanged this token a moment ago, so that its response serves this one too. Waits
- * while that response is being made.
+ * Tells whether another request exchanged this token a moment ago, so that the same response serves both. Waits until
+ * that response is complete.
  */
 export async function isExchangedNow(
   { database, config }: TokenDeps,
@@ -192,9 +197,9 @@ const isOfConsent = sql`
 `;
 
 /**
- * Deletes unused sign-ins of terminals an hour after they expire, so that a late person gets a message; expired tokens;
- * unused clients; and consents that have no token an hour after they were given: their assistants ask again. Each
- * deletes at most `limit` rows and returns how many.
+ * Deletes unused sign-ins of terminals, unused clients, expired tokens, and consents without a token, whose assistants
+ * ask again. Sign-ins are kept for an hour after they expire, so that a late person gets a message. Each function
+ * changes at most `limit` rows and returns how many.
  */
 export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   (db, limit) =>
@@ -207,7 +212,7 @@ export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<
   forgetClients,
   (db, limit) => deleteBatch(db, { table: 'oauth_access_tokens', ...expired, limit }),
   (db, limit) => deleteBatch(db, { table: 'oauth_refresh_tokens', ...expired, limit }),
-  // The response to an exchange contains tokens, and serves no request after its time.
+  // A stored response to an exchange contains tokens, and after its time no request needs it.
   (db, limit) => db.run`
     update oauth_refresh_tokens set rotation_replay_response = null where id = any(array(
       select id from oauth_refresh_tokens

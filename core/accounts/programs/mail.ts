@@ -12,15 +12,15 @@ export interface Access {
 /** Access that a person has given to a program. */
 interface Approval extends Access {
   readonly userId: string;
-  /** The program and its way in, as the beginning of a sentence. */
+  /** Beginning of a sentence that names the program and how it got access. */
   readonly program: string;
   /** The page of the project on which a person ends the access. */
   readonly page: 'api-keys' | 'settings?tab=assistants';
 }
 
 /**
- * Mails a person that a program got access in their name, in the transaction that gives it: a thief of their session
- * could have given it, and the access outlives the session. No one can unsubscribe from this mail.
+ * Mails a person that a program got access in their name, in the transaction that gives the access. A thief of their
+ * session could have given it, and the access outlasts the session. No one can unsubscribe from this mail.
  */
 export async function mailApproval(tx: Db, approval: Approval): Promise<void> {
   const { organizationId, projectId, userId, program, scopes, page } = approval;

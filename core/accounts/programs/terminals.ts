@@ -8,7 +8,7 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { mailApproval, type Access } from './mail.ts';
 
-/** A terminal that waits for a person's consent, as the person sees it (RFC 8628). */
+/** A terminal that waits for a person's consent, with the facts that the person sees (RFC 8628). */
 export interface TerminalSignIn {
   /** Name that the terminal gave itself, which proves nothing. */
   readonly host: string;
@@ -18,9 +18,9 @@ export interface TerminalSignIn {
 }
 
 interface TerminalCodes {
-  /** Known to the terminal alone. */
+  /** Code that only the terminal knows. */
   readonly deviceCode: string;
-  /** Shown to the person: `ABCD-EFGH`. */
+  /** Code that the terminal shows to the person: `ABCD-EFGH`. */
   readonly userCode: string;
 }
 
@@ -75,7 +75,7 @@ export async function readTerminalSignIn(db: Db, userId: string, userCode: strin
 }
 
 /**
- * Approves a terminal, which then fetches its API key of a project itself.
+ * Approves a terminal, which then fetches an API key of the project itself.
  * @throws {AppError} of `readTerminalSignIn`, and `forbidden` for scopes that this person may give no key
  */
 export async function approveTerminalSignIn(
@@ -87,7 +87,7 @@ export async function approveTerminalSignIn(
   const found = await readTerminalSignIn(database, by.id, userCode);
   await transaction(database, async (tx) => {
     await holdProject(tx, projectId);
-    // `createApiKey` checks again. This check tells the person now.
+    // `createApiKey` checks the role too, but later. This check tells the person now.
     if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
     await decide(
       tx,
@@ -101,10 +101,7 @@ export async function approveTerminalSignIn(
   return found;
 }
 
-/**
- * Refuses the terminal, which gets the refusal.
- * @throws {AppError} of `readTerminalSignIn`
- */
+/** Refuses a terminal: its next request for a key gets `access_denied`. @throws {AppError} of `readTerminalSignIn` */
 export async function denyTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
   const found = await readTerminalSignIn(db, userId, userCode);
   await decide(db, userCode, sql`state = 'denied', decided_by = ${userId}`);
@@ -145,7 +142,7 @@ interface Waiting extends Access {
 
 /**
  * Redeems a device code: makes the API key that a person approved, in their name, and forgets the code in the same
- * transaction, so that it counts once. The person's rights are checked again.
+ * transaction, so that the code works once. The person's rights are checked again.
  */
 export async function redeemTerminalSignIn(
   database: Database,

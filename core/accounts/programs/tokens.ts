@@ -15,11 +15,11 @@ interface AssistantAccess {
   readonly projectId: string;
   readonly organizationId: string;
   readonly userId: string;
-  /** Id of the grant, under which requests can be counted. */
+  /** Id of the grant, by which requests can be counted. */
   readonly grantId: string;
   readonly clientId: string;
   readonly clientName: string;
-  /** The scopes of the consent that the person may still give. */
+  /** The scopes of the consent, without those that the person may no longer give. */
   readonly scopes: readonly Scope[];
   readonly paidPlan: PaidPlan | null;
 }

@@ -19,7 +19,7 @@ export interface MailSettings {
 }
 
 /**
- * Events that 0.1.0 does not know. They are stored under a name of their own, `later`, since that release cannot present
+ * Events that 0.1.0 does not know. They are stored under the separate name `later`, because that release cannot present
  * them; the release after 0.2.0 may store them under `on`.
  */
 const LATER: ReadonlySet<MailEvent> = new Set(['held', 'question']);
@@ -38,7 +38,7 @@ function isUnique(list: readonly string[]): boolean {
   return new Set(list).size === list.length;
 }
 
-/** Mail settings as a caller sends them. */
+/** Mail settings in requests. */
 export const mailSettings = z
   .strictObject({
     on: z

@@ -53,7 +53,7 @@ export function assertRetentionWithin(rule: RetentionRule, patch: RetentionPatch
     { path: 'runContentDays', days: patch.runContentDays, most: contentDaysOfAll(rule) },
     { path: 'runDays', days: patch.runDays, most: rule.runDays },
   ].flatMap(({ path, days, most }) =>
-    (days ?? 0) > most ? [{ path, message: `at most ${most}: this service keeps them no longer` }] : [],
+    (days ?? 0) > most ? [{ path, message: `at most ${most}: this service keeps nothing longer` }] : [],
   );
   if (faults.length > 0) throw invalid(faults);
 }

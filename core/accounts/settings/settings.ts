@@ -22,7 +22,7 @@ import {
 } from './retention.ts';
 import { assertRecipients, mailIn, storedMail, type MailSettings } from './mail-settings.ts';
 
-/** Spending limits; null for no limit. */
+/** Spending limits; null means no limit. */
 export interface Budget {
   /** Input and output tokens per calendar day, UTC. */
   readonly maxTokensPerDay: number | null;
@@ -30,7 +30,7 @@ export interface Budget {
   readonly maxCostUsdPerMonth: string | null;
 }
 
-/** The fields of a budget as a caller sets them. */
+/** The fields of a budget in requests. */
 export const budgetFields = {
   maxTokensPerDay: z
     .number()
@@ -147,7 +147,7 @@ export async function patchOrganization(
       details: { required: requiresSecondFactor },
     });
   }
-  // Refuses a person without a second factor who wants to require one.
+  // This read refuses a person who now requires a second factor without having one.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;

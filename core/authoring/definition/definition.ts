@@ -11,7 +11,7 @@ import { HELD_CALLS, limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-/** Routines may have variables of these names, which became built-ins later. */
+/** Names that became built-ins later, so older routines may have variables with them. */
 const LATER: ReadonlySet<string> = new Set(['actions', 'answers']);
 const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => !LATER.has(name));
 
@@ -47,7 +47,7 @@ const model = z
     provider: z.enum(MODEL_PROVIDERS),
     connectionId: z.string().max(64).nullable().default(null),
     modelId: z.string().min(1).max(300),
-    // Left out if it is not set, so that a release without the field can read the routine.
+    // An effort that is not set is left out, so that a release without the field can read the routine.
     effort: z.enum(EFFORTS).optional().meta({
       description:
         'How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.',
@@ -62,7 +62,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** References of another length belong to no skill and are refused as unknown. */
+/** A reference of another length belongs to no skill, so it is refused as an unknown skill. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {

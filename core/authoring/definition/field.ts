@@ -5,29 +5,29 @@ export interface Said {
   readonly label: string;
   /** Help in a sentence or two. */
   readonly help?: string;
-  /** Unit of its number: "steps", "seconds". */
+  /** Unit of the number: "steps", "seconds". */
   readonly unit?: string;
-  /** Shown in the empty field. */
+  /** Text shown in the empty field. */
   readonly placeholder?: string;
-  /** The words for each value of a choice. */
+  /** Label and help for each value of a choice. */
   readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
 }
 
-/** One field of a routine. It is declared once; requests, responses, storage and the dashboard are made from it. */
+/** One field of a routine, declared once: requests, responses, storage and the dashboard are made from it. */
 export interface Field<S extends z.ZodType = z.ZodType> extends Said {
-  /** The field in the request that creates a routine, with its default; one without a default is required. */
+  /** The field in the request that creates a routine, with its default. A field without a default is required. */
   readonly schema: S;
   /** The field in responses, if it differs by more than the default. */
   readonly shown?: z.ZodType;
-  /** Texts for people about the fields inside it. */
+  /** Texts for people about the fields inside this field. */
   readonly inside?: Readonly<Record<string, Said>>;
-  /** The release that introduced it. */
+  /** The release that introduced the field. */
   readonly since: string;
-  /** True when a patch changes its parts one by one, and not the field as a whole. */
+  /** True when a patch changes the parts one by one, and not the field as a whole. */
   readonly merged?: true;
-  /** True when it is too long for lists of routines. */
+  /** True when the value is too long for lists of routines. */
   readonly long?: true;
-  /** True when it is stored as text, because jsonb would sort its keys. */
+  /** True when the value is stored as text, because jsonb would sort its keys. */
   readonly storedAsText?: true;
   /** Replaces a value that cannot be read, in a field without a default. */
   readonly blank?: unknown;
@@ -36,17 +36,17 @@ export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   readonly told?: (value: any) => string | undefined;
 }
 
-/** A field with columns of its own: one of its name, or one for each of its parts. */
+/** A field that is stored in a column with its name, or in a column for each of its parts. */
 export interface Setting extends Field {
   readonly column?: Column;
   readonly parts?: Readonly<Record<string, Column>>;
 }
 
-/** How a value is stored in a column. */
+/** The storage of a value in a column. */
 export interface Column {
   /** Name of the column, if it is not the name of the field. */
   readonly name?: string;
-  /** SQL expression that reads the column. */
+  /** SQL expression that reads the column, if its name is not enough. */
   readonly read?: string;
   readonly isJson?: true;
   /** Converts a JSON value other than null to its stored form, if the two differ. */
@@ -102,7 +102,7 @@ export function shownOf<T extends Fields>(fields: T): { [K in keyof T]: Shown<T[
   };
 }
 
-/** Leaves out the fields that are too long for lists. */
+/** Returns the fields that are short enough for lists. */
 export function shortFields<T extends Fields>(fields: T) {
   const short = Object.entries(fields).filter(([, { long }]) => long === undefined);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which fields are left

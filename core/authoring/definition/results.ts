@@ -30,7 +30,7 @@ const check = z
   ])
   .meta({ id: 'ResultCheck' });
 
-/** The conditions that code checks when a run would succeed. */
+/** The checks that code makes before a run counts as succeeded. */
 export const checks = z
   .array(check)
   .max(10)
@@ -44,7 +44,7 @@ export type ResultCheck = Frozen<z.output<typeof check>>;
 export type ResultCheckType = ResultCheck['type'];
 export const RESULT_CHECK_TYPES = check.options.map(({ shape }) => shape.type.value);
 
-/** @throws {AppError} `invalid_request` naming each check whose pattern cannot be used */
+/** @throws {AppError} `invalid_request` that names each check whose pattern cannot be used */
 export function checkPatterns(checks: readonly ResultCheck[]): void {
   const issues = checks.flatMap((check, index) => {
     const message = 'pattern' in check ? patternFault(check.pattern) : undefined;
@@ -57,7 +57,7 @@ export function checkPatterns(checks: readonly ResultCheck[]): void {
 export interface ResultKey {
   /** Leads from the data to the list; empty if the data is the list. */
   readonly list: string;
-  /** Leads from an item to its identity; empty if the item itself is the identity. */
+  /** Leads from an item to the item's identity; empty if the item itself is the identity. */
   readonly key: string;
 }
 
@@ -67,7 +67,7 @@ export interface ResultForm {
   readonly key: ResultKey | null;
 }
 
-/** Renders the section of the prompt about the form of the result; the same in every run of a version. */
+/** Renders the section of the prompt about the form of the result, which is the same in every run of a version. */
 export function resultSection({ schema, key }: ResultForm): string {
   return [
     '## Form of the result',

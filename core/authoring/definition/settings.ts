@@ -6,7 +6,7 @@ import { looseOf, type Fields, type Setting, type ValuesOf } from './field.ts';
 
 export const SCHEDULE_LIMITS = {
   skipDates: 366,
-  /** Half a year. The schedule sets a lower limit. */
+  /** Half a year. The interval of a routine's schedule limits its jitter further. */
   jitterSeconds: 183 * 86_400,
 };
 
@@ -46,8 +46,8 @@ const budget = z.strictObject({
 });
 
 /**
- * Fields that people set outside the definition: times, budget and recipients of mail. None is material. Each is a
- * column of `routines` with its name, or one column for each of its parts.
+ * Fields that people set outside the definition: times, budget and recipients of mail. None of these fields is
+ * material. Each is stored in a column of `routines` with its name, or in one column for each part.
  */
 export const SETTINGS = {
   name: {
@@ -242,7 +242,7 @@ export const SETTINGS = {
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 
-/** Returns all fields that people set, with the fields of a definition. */
+/** Returns all fields that people set: the settings, and the fields of a definition. */
 export function fieldsWith<T extends Fields>(definition: T) {
   return { ...SETTINGS, ...definition };
 }

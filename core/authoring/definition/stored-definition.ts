@@ -5,18 +5,18 @@ import { isJsonObject } from '#lib/json.ts';
 import { DEFINITION } from './definition.ts';
 import { looseOf, shortFields, type Field, type Fields, type ValuesOf } from './field.ts';
 
-/** The columns `definition` of `routines` and `routine_versions`, for one table of fields. */
+/** Reads and writes the columns `definition` of `routines` and `routine_versions` for one table of fields. */
 export interface DefinitionForm<V> {
   readonly names: readonly (keyof V & string)[];
-  /** Takes the definition out of a routine or a version. */
+  /** Returns only the fields of the definition from a routine or a version. */
   pick(value: V): V;
   /** Renders fields as lines of the briefing. */
   told(value: V): string[];
   /** Writes a definition as JSON, without other fields of the value. */
   write(value: V): string;
   /**
-   * Reads a stored definition. A field that is newer than the stored text takes its default. `blocked` names a field
-   * that this release cannot read, which takes its default too.
+   * Reads a stored definition. A field that is newer than the stored text takes its default. A field that this release
+   * cannot read takes its default too, and `blocked` names it.
    */
   read(stored: unknown): StoredDefinition<V>;
   /** Lists the changed fields. */
@@ -27,7 +27,7 @@ export interface DefinitionForm<V> {
 
 export interface StoredDefinition<V> {
   readonly value: V;
-  /** Names a field that cannot be read; null if all can be. */
+  /** Name of a field that cannot be read; null if all can be. */
   readonly blocked: string | null;
 }
 
@@ -85,17 +85,17 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
   };
 }
 
-/** The definition as this release stores it. */
+/** The functions for all material fields. */
 export const definitionForm = storedForm(DEFINITION);
 
-/** Lists everything that is material for a routine, by the names that a comparison of two versions uses. */
+/** Names of everything material in a routine, as a comparison of two versions lists them. */
 export const VERSION_FIELDS = [...definitionForm.names, 'tools'] as const;
 export type VersionField = (typeof VERSION_FIELDS)[number];
 
 const short = shortFields(DEFINITION);
 export type ShortDefinition = ValuesOf<typeof short>;
 
-/** The definition as lists read it: without its long texts. */
+/** The functions for the fields that lists of routines show, without long texts. */
 export const shortForm = storedForm(short);
 
 /** Selects the short definition of a row of `routines`. */

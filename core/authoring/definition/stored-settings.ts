@@ -4,7 +4,7 @@ import { SETTINGS, type RoutineSettings } from './settings.ts';
 
 interface StoredColumn extends Column {
   readonly name: string;
-  /** Path of the value from the settings. */
+  /** Path of the value inside the settings. */
   readonly path: readonly [field: string, part?: string];
 }
 

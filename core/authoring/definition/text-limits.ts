@@ -27,9 +27,7 @@ export interface PromptParts {
   readonly factsLength: number;
 }
 
-/**
- * The text is counted without rendering it: 95,000 characters of `{{a}}` with a value of 10,000 would be 190 million.
- */
+/** Counts the text without rendering it: 95,000 characters of `{{a}}` with a value of 10,000 would be 190 million. */
 function promptLength(parts: PromptParts): number {
   const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);
@@ -39,14 +37,14 @@ function promptLength(parts: PromptParts): number {
   return filledLength(instructions, variables, builtIns) + sum(sections) + form + factsLength;
 }
 
-/** Returns the characters left for a run's text; undefined when it or its variables exceed their limits. */
+/** Returns the characters left for a run's text; undefined when the text or the variables exceed their limits. */
 export function promptRoom(parts: PromptParts): number | undefined {
   if (variablesLength(parts.variables) > MAX_VARIABLES_LENGTH) return undefined;
   const room = MAX_PROMPT_LENGTH - promptLength(parts);
   return room < 0 ? undefined : room;
 }
 
-/** Refuses a routine whose text would be too large. @throws {AppError} `invalid_request` naming the field */
+/** Refuses a routine whose text would be too large. @throws {AppError} `invalid_request` that names the field */
 export function checkTextLimits(parts: PromptParts): void {
   if (variablesLength(parts.variables) > MAX_VARIABLES_LENGTH) {
     const message = `the values are longer than ${MAX_VARIABLES_LENGTH} characters together`;

@@ -22,9 +22,9 @@ export interface Where {
 
 const DRAFTS: ThrottleRule = { name: 'draft', limit: 60, windowSeconds: 60 * 60 };
 const ATTEMPTS = 2;
-/** The limit includes reasoning. */
+/** The most output tokens of one attempt, reasoning included. */
 const MAX_OUTPUT = 4_000;
-/** Both attempts end before clients give up, after 60 s. */
+/** Time of one attempt. Two attempts end before clients give up, after 60 s. */
 const ATTEMPT_MS = 25_000;
 
 export interface ModelDraft {
@@ -62,7 +62,7 @@ export async function askModel(
         refused = read.slice(0, 500);
       } catch (err) {
         if (err instanceof AppError) throw err;
-        // The server may bill the input that it has received.
+        // The server may have received the input, and may bill it.
         if (signal.aborted) used({ ...spentAtMost, inputTokens });
         deps.log.info({ err, modelId }, 'a model drafted no routine');
         return undefined;

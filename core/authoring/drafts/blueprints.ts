@@ -10,7 +10,7 @@ import { readSchedulePhrase } from '#lib/schedule/index.ts';
 export const SLOT_TYPES = ['text', 'list', 'address', 'number', 'choice'] as const;
 
 const slot = z.strictObject({
-  /** Name of its variable in the instructions. */
+  /** Name of the slot's variable in the instructions. */
   name: z.string().regex(/^[a-z][a-z0-9]*$/),
   label: z.string().max(60),
   type: z.enum(SLOT_TYPES),
@@ -28,16 +28,16 @@ const blueprint = z.strictObject({
   job: z.string(),
   name: z.string().max(60),
   promise: z.string().max(160),
-  /** Words for the time of its runs. */
+  /** Time of the runs, in words. */
   when: z.string(),
   skills: z.array(z.string()),
-  /** Abilities that the tools of its routine should offer. */
+  /** Abilities that the tools of the routine should offer. */
   needs: z.array(z.enum(NEEDS)),
   instructions: z.string(),
   slots: z.array(slot).min(1),
 });
 
-/** A routine that a few answers complete. */
+/** A prepared routine, which a few answers complete. */
 export interface Blueprint extends Readonly<z.output<typeof blueprint>> {
   /** Five cron fields, for `when`. */
   readonly schedule: string;
@@ -45,7 +45,7 @@ export interface Blueprint extends Readonly<z.output<typeof blueprint>> {
 
 const FILE = fileURLToPath(new URL('blueprints.yaml', import.meta.url));
 
-/** Reads and checks all blueprints, once, when the process starts. @throws naming the first broken one */
+/** Reads and checks all blueprints, once, when the process starts. @throws an error that names the first broken one */
 export async function loadBlueprints({ find }: Pick<SkillCatalogue, 'find'>): Promise<readonly Blueprint[]> {
   const all = z.array(blueprint).parse(parseYaml(await readFile(FILE, 'utf8')));
   return all.map((each) => {
@@ -65,7 +65,7 @@ export async function loadBlueprints({ find }: Pick<SkillCatalogue, 'find'>): Pr
   });
 }
 
-/** Fills the slots of a blueprint. @throws {AppError} `invalid_request` naming the blueprint or each faulty slot */
+/** Fills the slots of a blueprint. @throws {AppError} `invalid_request` that names the blueprint or each faulty slot */
 export function fillBlueprint(
   blueprints: readonly Blueprint[],
   id: string,

@@ -16,10 +16,10 @@ export interface DraftDefinition {
   readonly name: string;
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Null if the sentence names no time, or one with several readings. */
+  /** Null if the sentence names no time, or a time with several meanings. */
   readonly schedule: string | null;
   readonly timezone: string;
-  /** Null if the project has no model. */
+  /** Model of the routine; null if the project has no model. */
   readonly model: ModelReference | null;
   readonly skills: readonly string[];
 }
@@ -43,7 +43,7 @@ export interface Draft {
   readonly blueprints: readonly Named[];
   /** Routines of the project that seem to do something similar. */
   readonly similar: readonly Named[];
-  /** Usage of the request to the model; null without one. */
+  /** Usage of the requests to the model; null if no model was asked. */
   readonly spent: ModelDraft['spent'];
 }
 
@@ -100,7 +100,7 @@ export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }
   const words = contentWords(plain.instructions);
   return complete({
     madeBy: drafted === undefined ? 'words' : 'model',
-    // A name without a word of the task says only when the routine runs, or nothing.
+    // A name that shares no word with the task says nothing about it, so a plain name replaces it.
     name: [...contentWords(made.name)].some((word) => words.has(word)) ? made.name : plain.name,
     instructions: made.instructions,
     skills: made.skills,
@@ -114,7 +114,7 @@ export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }
   });
 }
 
-/** The choices of a model, of words or of a blueprint for a draft. */
+/** The part of a draft that a model, the words of the sentence or a blueprint decides. */
 interface Chosen {
   readonly name: string;
   readonly instructions: string;
@@ -141,7 +141,7 @@ function whenAsked(when: PhraseReading): string[] {
   return [`When shall it run?${why}`];
 }
 
-/** Drafts without a model: the sentence unchanged, and the skill that fits its words best. */
+/** Makes a draft without a model, from the unchanged sentence and the skill that fits its words best. */
 function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists): DraftedFields {
   const phrase = reading.kind === 'read' ? reading.phrase : '';
   const whole = sentence.replaceAll(/\s+/g, ' ').trim();

@@ -63,7 +63,7 @@ export async function lookUp({ database, models, skills }: LookUpDeps, projectId
 
 const FIRST_PAGE = { limit: MOST_SKILLS, after: undefined };
 
-/** Sends the ids of tools in the request, because a name alone could mean the tool of another connection. */
+/** Returns the id of a tool in the request to the model: tools of two connections may have the same name. */
 export function toolId(at: number): string {
   return `tool-${at + 1}`;
 }

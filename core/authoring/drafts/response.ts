@@ -3,7 +3,7 @@ import type { CallInput } from '#core/clients/gateway/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 import { bestMatches, contentWords } from './words.ts';
 
-/** The closed lists of a draft: the model sees nothing else of the project, and may name nothing else. */
+/** The lists of a project that a draft may name. The model sees nothing else of the project. */
 export interface OwnLists {
   readonly skills: readonly { readonly reference: string; readonly name: string; readonly description: string }[];
   readonly tools: readonly { readonly id: string; readonly words: string }[];
@@ -111,12 +111,12 @@ export function readDraft(text: string, sentence: string, { skills, tools }: Own
   return { ...draft, ...withoutFiller(draft, subject, skills), when };
 }
 
-/** Small models fill lists with skills that the sentence does not ask for, and with empty phrases. */
+/** Removes skills that the sentence does not ask for, and empty phrases: small models fill lists with them. */
 function withoutFiller(draft: DraftedFields, subject: ReadonlySet<string>, skills: OwnLists['skills']) {
   const fitting = new Set(bestMatches(subject, skills, (each) => each).map(({ reference }) => reference));
   const questions = [...new Set(draft.questions)].filter((text) => /[?？؟;]$/u.test(text) && isPhrase(text));
   return {
-    // A sentence in another language contains none of the listed words.
+    // A sentence in another language than the skills fits none of them, so the choice of the model stays.
     skills: fitting.size === 0 ? draft.skills : draft.skills.filter((reference) => fitting.has(reference)),
     questions,
     assumptions: [...new Set(draft.assumptions)].filter((text) => isPhrase(text) && !draft.questions.includes(text)),
@@ -128,7 +128,7 @@ function inventsNumber(when: string, sentence: string): boolean {
   return given !== null && (when.match(/\d+/g) ?? []).some((number) => number !== '00' && !given.includes(number));
 }
 
-/** Two words are a name or an id. They are no sentence in a language that writes spaces. */
+/** Tells a sentence from a name or id: it has more than two words, or is in a script that may write no spaces. */
 function isPhrase(text: string): boolean {
   return [...text.matchAll(/\p{L}+/gu)].length > 2 || /[^\p{Script=Latin}\P{L}]{4}/u.test(text);
 }

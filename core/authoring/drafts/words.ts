@@ -1,13 +1,13 @@
 const SEGMENTS = new Intl.Segmenter('und', { granularity: 'word' });
 
-/** Words that any sentence may have, and words for the work itself. */
+/** Words that say nothing about the subject of a sentence. */
 const COMMON = new Set(
   'about after again against also and any are before both but can check each every find for from give has have how into its just last let like list look make mail me more most new not now off once one only our out over please report run say says send show since some summarize summarise tell than that the their them then there these they this those two use watch week weekly what when where which who will with write you your'.split(
     ' ',
   ),
 );
 
-/** Returns the words of a text that carry its subject, in any script. */
+/** Returns the words of a text that say something about its subject, in any script. */
 export function contentWords(text: string): Set<string> {
   const words = [...SEGMENTS.segment(text.toLowerCase())]
     .filter(({ isWordLike }) => isWordLike === true)
@@ -24,7 +24,7 @@ export interface Described {
   readonly description: string;
 }
 
-/** Returns the candidates that fit the words, the best first. A word of a short name counts most. */
+/** Returns the candidates that fit the words, the best first. A match counts most in a name of few words. */
 export function bestMatches<T>(words: ReadonlySet<string>, all: readonly T[], describe: (each: T) => Described): T[] {
   const scored = all.map((each) => {
     const described = describe(each);

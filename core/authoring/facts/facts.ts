@@ -7,9 +7,9 @@ import { findLineChanges } from '#lib/line-changes.ts';
 /** The longest text, in Unicode code points as schemas count them. */
 export const MAX_FACTS = 24_000;
 
-/** One version of the project's text for its routines. */
+/** The facts of a project, a text for its routines, in one version. */
 export interface Facts {
-  /** Counts the changes; 0 before the first text. */
+  /** Number of changes; 0 before the first text. */
   readonly version: number;
   readonly text: string;
   readonly createdBy: Author | null;
@@ -62,10 +62,10 @@ export function writeFacts(
   });
 }
 
-/** How many of the newest versions are always kept. */
+/** The newest versions that are always kept. */
 export const KEPT_FACTS = 100;
 
-/** Looks for old versions only after so many changes, because that reads the runs of all routines with facts. */
+/** Changes between two searches for old versions. A search reads the runs of all routines with facts. */
 const FORGET_EVERY = 20;
 
 /**

@@ -4,7 +4,7 @@ import { AppError } from '#lib/errors.ts';
 import type { LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
 
-/** A version of a project's facts, as lists show it: without its text. */
+/** A version of a project's facts in lists, without its text. */
 export interface FactsVersionSummary {
   readonly version: number;
   /** Length in Unicode code points, as the limit counts it. */

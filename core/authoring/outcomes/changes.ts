@@ -15,7 +15,7 @@ export interface ChangeCounts {
   readonly changed: number;
 }
 
-/** The difference between two results. Applied to the items of the earlier one, it gives the items of the later one. */
+/** The difference between two results, from which the later items can be computed from the earlier ones. */
 export interface Changes {
   /** The key by which items were matched; null if the data was compared as a whole. */
   readonly by: ResultKey | null;
@@ -29,9 +29,9 @@ export interface Changes {
   readonly truncated: boolean;
 }
 
-/** The changes of a run against the run that it was compared with. */
+/** The changes of a run's result since an earlier run. */
 export interface ComparedResult extends Changes {
-  /** Id of the run that was delivered last; null for the first run, where everything is new. */
+  /** Id of the earlier run, which was delivered last; null for the first run, in which everything is new. */
   readonly against: string | null;
   /** Number of consecutive runs without a change, including this one; after a change, the number before it. */
   readonly unchangedRuns: number;
@@ -43,7 +43,7 @@ export interface DeliveredData {
   readonly against: string;
   readonly data: unknown;
   readonly by: ResultKey | null;
-  /** Number of consecutive runs without a change since. */
+  /** Number of runs without a change since that run. */
   readonly unchangedRuns: number;
 }
 

@@ -11,7 +11,6 @@ export const OUTCOMES = {
 } as const;
 export type Outcome = keyof typeof OUTCOMES;
 
-/** How soon a result should be read. */
 export type Urgency = (typeof URGENCIES)[number];
 
 /** Warnings of a run that succeeded. Such a run is `partial` at best, and proves nothing. */
@@ -20,15 +19,15 @@ export const RUN_WARNINGS = {
 } as const;
 export type RunWarning = keyof typeof RUN_WARNINGS;
 
-/** The result of one check, in the order in which the routine lists them. */
+/** The result of one check. Results have the order of the routine's checks. */
 export interface CheckResult {
   readonly type: ResultCheckType;
   readonly passed: boolean;
-  /** Describes the finding without quoting the result. */
+  /** Describes what was found, without words of the result. */
   readonly detail: string;
 }
 
-/** Outcome of a run, beyond its state. */
+/** Outcome of a run, in addition to its state. */
 export interface RunOutcome {
   /** Null unless the run succeeded. */
   readonly outcome: Outcome | null;
@@ -65,7 +64,7 @@ export function urgencyOf({
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /** Matches of the result by the index of each check with a pattern; undefined when unknown. */
+  /** By the index of a check with a pattern: whether the result matches; undefined if the search took too long. */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }

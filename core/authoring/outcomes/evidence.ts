@@ -17,7 +17,7 @@ export function asksForCalls(checks: readonly ResultCheck[]): boolean {
 }
 
 /**
- * Counts the calls of a run. All of them are recorded when its last step is. A refused call of `finish` did nothing, so
+ * Counts the calls of a run. All calls are recorded once the last step is. A refused call of `finish` did nothing, so
  * it does not count; a held call has not succeeded.
  */
 export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
@@ -32,10 +32,7 @@ export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
   `;
 }
 
-/**
- * Tells whether no call of some connection's tools has succeeded in a run: each of them failed, was refused, or has an
- * unknown end. All calls of a run are recorded when its last step is.
- */
+/** Tells whether a run called tools of some connection, and none of these calls succeeded. */
 export async function lacksConnection(db: Db, runId: string): Promise<boolean> {
   const found = await db.row`
     select 1 from steps
@@ -45,7 +42,7 @@ export async function lacksConnection(db: Db, runId: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/** Searches a result for the patterns of the checks. It takes time, so it comes before the transaction of the end. */
+/** Searches a result for the patterns of checks. This takes time, so it is done before the run's last transaction. */
 export async function findPatterns(
   { projectId, checks }: { readonly projectId: string; readonly checks: readonly ResultCheck[] },
   result: string,
@@ -66,7 +63,7 @@ async function isIn(projectId: string, result: string, pattern: string): Promise
   }
 }
 
-/** How many addresses are read from a text. A check asks for far fewer. */
+/** The most addresses that are read from a text. A check asks for far fewer. */
 const MAX_READ = 10_000;
 
 /**

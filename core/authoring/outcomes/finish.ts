@@ -4,7 +4,7 @@ import { FINISH, STATED_OUTCOMES, URGENCIES } from '#core/integrations/tools/ind
 import { isJsonObject } from '#lib/json.ts';
 import type { Urgency } from './checks.ts';
 
-/** A run's wishes for the runs after it. */
+/** Requests of a run to the runs after it. */
 export interface NextRuns {
   /** True if no run should follow. */
   readonly final: boolean;
@@ -22,18 +22,18 @@ export interface EndRule {
 interface Call {
   readonly name: string;
   readonly input: unknown;
-  /** True when its arguments could not be read. The model knows. */
+  /** True when the arguments could not be read. The model gets an error for such a call. */
   readonly invalid: boolean;
 }
 
-/** Meaning of a response for the end of a run that is offered `finish`. */
+/** The statement of a response about the end of its run. */
 export type Finish =
   | {
       readonly kind: 'stated';
       /** Undefined if the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
-      /** Undefined if the model states none, or an unknown one: no result is refused for it. */
+      /** Undefined if the model states none. An unknown urgency is dropped, because no result is refused for it. */
       readonly urgency: Urgency | undefined;
       /** JSON text of the result; null when the call has none. */
       readonly result: string | null;
@@ -43,7 +43,7 @@ export type Finish =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
-/** Tells whether a response ends the run: only a single call of `finish` that has everything the routine requires. */
+/** Tells whether a response ends the run: it must call `finish` alone and once, with everything that is required. */
 export function readFinish(calls: readonly Call[], rule: EndRule, now = new Date()): Finish {
   const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
   if (finish === undefined) return { kind: 'absent' };
@@ -75,10 +75,7 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
 
 const HOUR_MS = 3_600_000;
 
-/**
- * Reads what a run asks of later runs.
- * @returns undefined if it asks nothing; the reason, as a text, if the request is refused
- */
+/** Reads the requests of a run to later runs. @returns undefined for none; a text with the reason for a refusal */
 function readNext(
   { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
   { mayComplete, mayPutOffHours }: EndRule,
@@ -99,7 +96,7 @@ function readNext(
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** Models often send a result as JSON text already. */
+/** Returns the result as JSON text. Models often send such a text themselves. */
 function jsonText(result: unknown): string {
   if (typeof result !== 'string') return JSON.stringify(result, null, 2);
   try {
@@ -110,7 +107,7 @@ function jsonText(result: unknown): string {
   }
 }
 
-/** Reminds a model, once, to state its outcome. The step before stores the reminder. */
+/** Reminds a model, once, to state its outcome. The reminder is part of the stored transcript. */
 export const REMINDER = {
   role: 'user',
   content: [

@@ -8,14 +8,14 @@ export interface Item {
   /** Null for data that is compared as a whole. */
   readonly key: KeyValue | null;
   readonly value: unknown;
-  /** Its JSON; equal values have the same text. */
+  /** JSON of the item; equal values have the same text. */
   readonly json: string;
 }
 
 /** Items of one result, by their keys as JSON: `1` and `"1"` are different. */
 export type Items = ReadonlyMap<string, Item>;
 
-/** The items, or the reason why the data has none, with the place. */
+/** The items, or the reason why the data has none, with its place. */
 export type ReadItems = { readonly ok: true; readonly items: Items } | { readonly ok: false; readonly issue: string };
 
 /** Reads the items of a result. Without a key, the data as a whole is the only item. */

@@ -57,7 +57,7 @@ function fault(issue: string): ReadData {
   return { ok: false, issue };
 }
 
-/** Asks a model for its result again: in the response to its last call, which needs one, or in a user message. */
+/** Asks a model for its result again, in a user message or in the response that its last tool call needs. */
 export function repairRequest(
   issue: string,
   calls: readonly { readonly callId: string; readonly name: string }[],
@@ -101,7 +101,7 @@ function asksForText({ role, content }: ModelMessage): boolean {
   return role === 'user' && typeof content === 'string' && content.startsWith(REPAIR);
 }
 
-/** Tells whether the next step repairs a result that was written as text. It needs no tools. */
+/** Tells whether the next step repairs a result that was written as text. Such a step needs no tools. */
 export function repairsText(transcript: readonly ModelMessage[]): boolean {
   const last = transcript.at(-1);
   return last !== undefined && asksForText(last);

@@ -11,8 +11,8 @@ import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 
 /**
- * Reasons against an activation. Each is the code of its error, except `own_variables_required`: all successful runs
- * had other variables, and the error is `successful_run_required`.
+ * Reasons against an activation. Each is the code of the error, except `own_variables_required`, for which the error is
+ * `successful_run_required`: all successful runs had other variables.
  */
 export const ACTIVATION_REASONS = [
   'successful_run_required',
@@ -26,7 +26,7 @@ export const ACTIVATION_REASONS = [
 export interface Activation {
   /** True when activation would be accepted now. */
   readonly ready: boolean;
-  /** The latest manual run that has succeeded with the present version. */
+  /** Id of the latest manual run that has succeeded with the present version. */
   readonly proofRunId: string | null;
   readonly reason: (typeof ACTIVATION_REASONS)[number] | null;
 }
@@ -35,20 +35,20 @@ export interface RoutineDetail extends Routine, Pick<ProvenRoutine, 'proposal'> 
   readonly activation: Activation;
   readonly callableTools: readonly HintedTool[];
   readonly warnings: readonly RoutineWarning[];
-  /** Skills of an active routine with a newer text than its scheduled runs take; empty if there are none. */
+  /** Skills of an active routine that have a newer text than its scheduled runs take. */
   readonly skillsBehind: readonly SkillBehind[];
   /** The project's facts when they are newer than the facts of an active routine's scheduled runs; else null. */
   readonly factsBehind: FactsBehind | null;
 }
 
-/** Versions of the facts of a project; null for none. */
+/** Versions of a project's facts; null for no facts. */
 export interface FactsBehind {
   readonly activated: number | null;
   readonly proven: number | null;
   readonly newest: number;
 }
 
-/** Reads a routine, whether it can be activated, and its warnings. @throws {AppError} `routine_not_found` */
+/** Reads a routine with its warnings, and whether it can be activated. @throws {AppError} `routine_not_found` */
 export async function readRoutineDetail(
   deps: WarningDeps & { readonly database: Db },
   input: { projectId: string; organizationId: string; plan: Plan; id: string },

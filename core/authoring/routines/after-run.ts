@@ -3,12 +3,12 @@ import { sql, type Sql } from '#lib/database/index.ts';
 import { routineStatesBefore } from './states.ts';
 
 /**
- * Updates the routine of a run that ends: last run, failures in a row, the pause after too many. It is a part of the
- * statement that ends the run and reads that statement's `ended` (`routine_id`, `routine_revision`, `trigger`). Its own
- * CTE, `routine`, returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether
- * this run paused it.
+ * Updates the routine of a run that ends: last run, failures in a row, the pause after too many. This piece of the
+ * statement that ends the run reads its CTE `ended` (`routine_id`, `routine_revision`, `trigger`). The CTE `routine`
+ * returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this run paused
+ * the routine.
  * @param end.ownFault whether a failure is the routine's own. Failures of others neither count nor clear the count
- * @param end.next the wishes of a successful run about later runs, which count for a scheduled run of the present
+ * @param end.next what a successful run asks of later runs; it applies if the run was scheduled and of the present
  * version
  * @param end.warnings missing tools or texts of a success; a success without its tools neither counts nor clears the
  * count
@@ -20,7 +20,7 @@ export function routineAfterRun(end: {
   readonly warnings?: readonly RunWarning[] | undefined;
   readonly next?: NextRuns | undefined;
 }): Sql {
-  // The run never ran, so nothing is counted and no mail is sent.
+  // A skipped run has not run, so nothing is counted and no mail is sent.
   if (end.state === 'skipped') {
     return sql`routine as (select null::text as name, null::text as webhook_url,
         null::timestamptz as webhook_failed_at, null::text as deliver, null::text as state_reason, false as paused)`;
@@ -33,7 +33,7 @@ export function routineAfterRun(end: {
     end.state === 'succeeded' && (end.warnings ?? []).length === 0
       ? sql`case when ended.trigger = 'schedule' then 0 else r.consecutive_failures end`
       : sql`r.consecutive_failures`;
-  // A partial result does not change the runs after it.
+  // Requests of a run with a partial result are ignored.
   if (end.state === 'succeeded' && end.next !== undefined && end.outcome !== 'partial') {
     const { final, notBefore } = end.next;
     const heeded = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
@@ -59,7 +59,7 @@ const counted = sql`case when ended.trigger = 'schedule' then r.consecutive_fail
 const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
             and r.consecutive_failures + 1 >= r.pause_after_failures)`;
 
-/** State reason of a routine whose last run declared its work complete: a word that clients can switch on. */
+/** State reason of a routine whose last run declared the work complete. Clients can switch on this word. */
 const COMPLETED = 'completed';
 
 /**

@@ -25,20 +25,23 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'urlFault'>;
 }
 
-/** Fields that a change does not touch: a new fault in them does not block a new name. */
+/** Parts that a change leaves alone: a later fault in them does not block the change. */
 interface Untouched {
   /** Skill references that were attached before. The skills may be deleted by now. */
   readonly attached?: readonly string[];
   /** Lengths of custom skills whose texts are not written yet, by reference; they replace the stored lengths. */
   readonly skillLengths?: ReadonlyMap<string, number>;
-  /** False when instructions, variables, skills and facts do not change: a skill may have grown since. */
+  /**
+   * False when instructions, variables, skills and facts do not change. Their length is then not checked, because a
+   * skill may have grown since.
+   */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
-  /** False when the model does not change: later findings about it then block nothing. */
+  /** False when the model does not change. Later findings about the model then block nothing. */
   readonly modelChanged?: boolean;
 }
 
-/** One rule of a routine; it throws its refusals. A collection of all faults passes it the earlier ones. */
+/** Checks one rule and throws an error if it is broken. `found` has the earlier errors when all are collected. */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
@@ -61,9 +64,9 @@ export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError
 }
 
 /**
- * Lists the checks beyond the request's schema. A change is checked as the whole routine that it makes. They throw
- * `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`,
- * `invalid_skill`, `invalid_model` and `models_unavailable`.
+ * Lists the checks that a schema of the request cannot make. A change is checked as the whole routine that it makes.
+ * The checks throw `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
+ * `invalid_webhook_url`, `invalid_skill`, `invalid_model` and `models_unavailable`.
  */
 export function routineChecks(
   db: Db,
@@ -159,7 +162,7 @@ function checkOverridable({ overridable, variables }: RoutineFields): void {
   if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
 
-/** The values of a run at their greatest length. */
+/** Returns the built-in values of a run at their greatest length. */
 function builtInsOf({ name }: RoutineFields) {
   const now = new Date(0).toISOString();
   const carried = ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH);
@@ -179,13 +182,13 @@ function builtInsOf({ name }: RoutineFields) {
   };
 }
 
-/** More than the length of the marks, the announcement and the heading of a fenced text. */
+/** Length that the marks, the announcement and the heading of a fenced text never exceed. */
 const FENCE_LENGTH = 500;
 
 function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
   if (outcome === 'required' || (!mayComplete && mayPutOffHours === null)) return;
   const path = mayComplete ? 'mayComplete' : 'mayPutOffHours';
-  throw invalid([{ path, message: 'is stated with the outcome of a run, so that outcome has to be required' }]);
+  throw invalid([{ path, message: 'needs a required outcome, because runs state both together' }]);
 }
 
 /** Checks members, chats and the address of a monitor. @throws {AppError} `invalid_request` */
@@ -204,15 +207,15 @@ export async function checkNotifications(
   throw invalid([{ path: 'resultsTo.chats', message: `not a chat of the project: ${unknown.join(', ')}` }]);
 }
 
-/** @throws {AppError} `invalid_gate` when it may not be asked */
+/** @throws {AppError} `invalid_gate` when the gate may not be asked */
 export async function checkGate(...asked: Parameters<typeof gateFault>): Promise<void> {
   const fault = await gateFault(...asked);
   if (fault !== undefined) throw invalid([fault], 'invalid_gate');
 }
 
 /**
- * Returns the reason why a gate may not be asked. It may ask a public address, or a confirmed tool of this routine that
- * only reads and takes the arguments. Each run checks again.
+ * Returns the reason why a gate may not be asked. A gate may ask a public address, or a confirmed tool of this routine
+ * that only reads and takes the arguments. Each run checks this again.
  */
 export async function gateFault(
   db: Db,

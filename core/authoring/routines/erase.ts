@@ -47,7 +47,7 @@ export async function projectsWithTexts(db: Db, projectIds: readonly string[]): 
   return found.map(({ id }) => id);
 }
 
-/** SQL condition on `routines r`: it has not been erased. Only an erased routine has an empty name. */
+/** SQL condition on `routines r`: the routine has not been erased. Only an erased routine has an empty name. */
 const hasText = sql`r.name <> ''`;
 
 const hasVersion = sql`exists (select from routine_versions v where v.routine_id = r.id)`;

@@ -19,7 +19,7 @@ export interface ActivationInput {
   readonly organizationId: string;
   readonly plan: Plan;
   readonly id: string;
-  /** Judges a routine that could be activated. It may send a request, so it runs before the row is locked. */
+  /** Judges a routine that could be activated. This may send a request, so it comes before the row is locked. */
   readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
 }
 
@@ -36,7 +36,7 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
   const activated = await transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
     if (!hasToMove(routine, 'active')) return takeNewerTexts(tx, by, routine);
-    // Another request changed the routine after it was judged: start again.
+    // Start again, because another request changed the routine after `judge` saw it.
     if (routine.version !== seen.version) return undefined;
     if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
@@ -79,8 +79,8 @@ async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Rout
 }
 
 /**
- * Takes a routine out of the archive, as a draft with its history. One that is not archived stays unchanged.
- * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` when another routine has its key by now
+ * Takes a routine out of the archive, as a draft with its history. A routine that is not archived stays unchanged.
+ * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` when another routine has taken its key
  */
 export async function restoreRoutine(
   database: Database,
@@ -98,8 +98,9 @@ export async function restoreRoutine(
 }
 
 /**
- * Pauses or archives a routine, unless it is so already, and skips its waiting scheduled runs. Its history stays.
- * @throws {AppError} `routine_not_found`, `routine_archived` when an archived one is to be paused
+ * Pauses or archives a routine and skips its waiting scheduled runs. Its history stays. A routine that is in this state
+ * stays unchanged.
+ * @throws {AppError} `routine_not_found`, `routine_archived` when an archived routine is to be paused
  */
 export function stopRoutine(
   { database, emit }: Pick<Core, 'database' | 'emit'>,
@@ -118,7 +119,8 @@ export function stopRoutine(
 }
 
 /**
- * Archives every routine of a project that is being deleted, forgets its addresses and secrets, skips waiting runs.
+ * Archives every routine of a project that is being deleted, erases their addresses and secrets, and skips their
+ * waiting runs.
  * @returns the ids of all its routines
  * @throws {AppError} `routines_active` while one is on its schedule
  */
@@ -148,7 +150,7 @@ export async function retireRoutines(
 
 /**
  * Returns routines to draft as new versions with their present tools; their waiting scheduled runs are skipped. The
- * audit log records each that loses its schedule.
+ * audit log records each routine that loses its schedule.
  */
 export async function takeNewTools(
   { emit }: Pick<Core, 'emit'>,

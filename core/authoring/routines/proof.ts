@@ -2,14 +2,15 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import type { Routine } from './routine.ts';
 
-/** Condition on manual runs that succeeded, with all their tools, with the present version of a row of `routines`. */
+/** SQL condition on runs `p`: a manual run of the present version of a `routines` row succeeded, with all its tools. */
 const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.project_id = routines.project_id
           and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
           and p.warnings = '{}'`;
 
 /**
- * Selects the latest manual run that has succeeded with the present version of a row of `routines` and with its own
- * variables; other values prove another text. Once retention has deleted the run, the version remembers its id.
+ * Selects the id of the latest manual run that has succeeded with the present version of a row of `routines` and with
+ * its own variables. Other variables would prove another text. Once retention has deleted the run, the version still
+ * has its id.
  */
 export const proofRunId = sql`coalesce((
         select p.id from runs p
@@ -42,7 +43,7 @@ export interface ToldTexts {
 
 interface ProvenTexts {
   readonly proofRunId: string | null;
-  /** Texts that the latest proof of the present version had. */
+  /** Texts of the latest proof of the present version. */
   readonly proven: ToldTexts;
   /** Texts for the scheduled runs of the present version. */
   readonly active: ToldTexts;
@@ -76,8 +77,8 @@ export async function activateTexts(tx: Db, routine: Routine, { skills, facts }:
 }
 
 /**
- * Records on their versions which of these runs are proof, in the transaction that deletes the runs. Versions are
- * locked in one order, because two such transactions may meet on them.
+ * Records on the versions of routines which of these runs are proof, in the transaction that deletes the runs. Versions
+ * are locked in one order, because two such transactions may meet on them.
  */
 export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`

@@ -8,7 +8,7 @@ import { insertVersions } from './versions.ts';
 
 export const PROPOSAL_STATES = ['open', 'taken', 'dropped'] as const;
 
-/** Reasons for dropping a proposal: a closed list that users can switch on. */
+/** Reasons for dropping a proposal: a closed list, on which clients can switch. */
 export const DROP_REASONS = {
   run_failed: 'its run failed',
   run_cancelled: 'its run was cancelled',
@@ -27,11 +27,11 @@ export type DropReason = keyof typeof DROP_REASONS;
 export interface Proposal {
   readonly id: string;
   readonly routineId: string;
-  /** The run that tries it. */
+  /** The run that tries the change. */
   readonly runId: string;
   /** `taken` once the routine has the change. */
   readonly state: (typeof PROPOSAL_STATES)[number];
-  /** Reason for dropping it; null otherwise. */
+  /** Reason for dropping the proposal; null otherwise. */
   readonly reason: DropReason | null;
   readonly createdAt: Date;
   readonly endedAt: Date | null;
@@ -68,7 +68,7 @@ export function insertProposal(
   `;
 }
 
-/** Reads the latest proposal of a routine. @throws {AppError} `proposal_not_found` when it has another id */
+/** Reads the latest proposal of a routine. @throws {AppError} `proposal_not_found` when the latest has another id */
 export async function readProposal(
   db: Db,
   { projectId, routineId, id }: { readonly projectId: string; readonly routineId: string; readonly id: string },
@@ -117,7 +117,7 @@ export async function dropProposals(
   });
 }
 
-/** Closes a proposal that was taken over. Its version is deleted: the routine has the same one under a new number. */
+/** Closes a proposal that was taken over, and deletes its version: the routine has the same one under a new number. */
 export async function closeTaken(
   tx: Db,
   { projectId, routineId, revision }: { projectId: string; routineId: string; revision: number },

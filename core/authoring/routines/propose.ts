@@ -42,7 +42,7 @@ export interface ProposedChange {
   readonly id: string;
   readonly routineId: string;
   readonly projectId: string;
-  /** The id of the run that tries it. */
+  /** The id of the run that tries the change. */
   readonly runId: string;
   readonly patch: RoutinePatch;
   readonly expectedVersions: readonly number[] | undefined;
@@ -76,11 +76,11 @@ export async function proposeChange<T>(
   const started = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, routineId);
     assertProposable(before, expectedVersions);
-    // Another request changed the routine after it was checked: start again.
+    // Start again, because another request changed the routine after it was checked.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
     if (definitionForm.differences(before, fields).length === 0) {
-      throw invalid([{ path: 'patch', message: 'changes nothing that a run would show; use PATCH' }]);
+      throw invalid([{ path: 'patch', message: 'a proposal must change what runs do; save other changes by PATCH' }]);
     }
     const settings = Object.fromEntries(Object.entries(patch).filter(([name]) => name in SETTINGS));
     const opened = await insertProposal(tx, before, { id, runId, fields, settings, by });
@@ -165,7 +165,7 @@ async function settle(deps: SettleDeps, tx: Db, proof: EndedProof): Promise<void
   if (refusal !== undefined) return drop(refusal);
   const settings = settingsPatch.parse(open.settings);
   const { value, blocked } = definitionForm.read(open.definition);
-  // A newer release wrote the change, and will take it over.
+  // A newer release wrote the change and will take it over, because this one cannot read all fields.
   if (blocked !== null) return;
   const fields = { ...applyPatch(before, withoutUndefined(settings)), ...value };
   const nextRunAt = nextTimeAfterSave(before, fields, await databaseTime(tx));

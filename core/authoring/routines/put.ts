@@ -59,7 +59,7 @@ export function putRoutine(
 /**
  * Finds all faults that saving these fields would report, and writes nothing. With a known key the fields are checked
  * as a change of that routine, otherwise as a new routine.
- * @param input.skillLengths lengths of custom skills that are to be written before, by reference
+ * @param input.skillLengths lengths, by reference, of custom skills that will be written first
  */
 export async function findRefusals(
   deps: SaveDeps,
@@ -90,5 +90,5 @@ function differing(before: Routine, fields: RoutineFields): Partial<RoutineField
   return Object.fromEntries(Object.entries(stored).filter(([name, value]) => !isDeepStrictEqual(value, given[name])));
 }
 
-/** Zeros at the ends of a decimal number that do not change its value. */
+/** Matches leading and trailing zeros that do not change the value of a decimal number. */
 const ZEROS = /^0+(?=\d)|\.0+$|(?<=\.\d*[1-9])0+$/g;

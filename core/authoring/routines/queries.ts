@@ -31,15 +31,15 @@ const ownColumns = sql`
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 
-/** A routine with everything that a read of one returns. */
+/** A routine with everything that a single read returns. */
 export interface ProvenRoutine extends Routine {
-  /** The latest manual run that has succeeded with its present version. It may be deleted by now. */
+  /** Id of the latest manual run that has succeeded with the present version. The run may have been deleted since. */
   readonly proofRunId: string | null;
-  /** True when a manual run has succeeded with its version and any variables; null unless draft or paused. */
+  /** True when a manual run has succeeded with the present version and any variables; null unless draft or paused. */
   readonly hasSucceeded: boolean | null;
-  /** Its latest proposal; null for none. */
+  /** The latest proposal of a change; null for none. */
   readonly proposal: Proposal | null;
-  /** Days that its project chose for keeping the content of runs; null for the operator's days. */
+  /** Days for which the project chose to keep the content of runs; null for the operator's days. */
   readonly chosenContentDays: number | null;
   /** The tools that a run would be offered if it began now. */
   readonly callableTools: readonly HintedTool[];
@@ -50,7 +50,7 @@ export const columns = sql`${ownColumns}, definition`;
 
 export type RoutineRow = Omit<Routine, keyof Definition | 'blocked'> & { readonly definition: unknown };
 
-/** Makes a routine from the columns of its row. */
+/** Makes a routine from its row. */
 export function routineOf<R extends RoutineRow>({
   definition,
   ...row
@@ -134,7 +134,7 @@ export async function findRoutineByKey(
   return found && loaderOf(db).load({ projectId, id: found.id });
 }
 
-/** Finds the routines that have one of these as their id, key or name. An archived one has lost its key. */
+/** Finds the routines that have one of these names as id, key or name. Archived routines have lost their key. */
 export function findNamedRoutines(db: Db, projectId: string, names: readonly string[]) {
   return db.rows<{ id: string; name: string; externalKey: string | null; isLive: boolean }>`
     select id, name, case when state <> 'archived' then external_key end as "externalKey",
@@ -156,7 +156,7 @@ export async function lockUsersOfConnection(tx: Db, projectId: string, connectio
 }
 
 export interface RoutineFilter {
-  /** A part of the name, in any case. */
+  /** A part of the name; upper or lower case does not matter. */
   readonly q: string | undefined;
   readonly state: RoutineState | undefined;
   readonly stateChangedBy: 'service' | 'person' | undefined;

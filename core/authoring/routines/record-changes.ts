@@ -74,8 +74,8 @@ function hostOf(url: string | null): string | null {
 }
 
 /**
- * Mails the owners about new recipients of a routine's results, unless the routine has never been active. Its present
- * state does not count: a thief could pause it first. No one can unsubscribe from this mail.
+ * Mails the owners about new recipients of a routine's results, unless the routine has never been active. The present
+ * state does not count, because a thief could pause the routine first. No one can unsubscribe from this mail.
  */
 async function mailOwners(
   tx: Db,

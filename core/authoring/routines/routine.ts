@@ -14,19 +14,22 @@ export interface Routine extends RoutineFields {
   readonly state: RoutineState;
   /** The reason of the last change of state by the service itself; null when a person made it. */
   readonly stateReason: string | null;
-  /** Field of its definition that this release cannot read; null if all can. Its runs fail and it cannot be changed. */
+  /**
+   * Field of the definition that this release cannot read; null if it can read all. With such a field the routine's
+   * runs fail, and it cannot be changed.
+   */
   readonly blocked: string | null;
   /** Counts material changes. A proof run proves one revision. */
   readonly revision: number;
-  /** Counts all changes. It is the `ETag`. */
+  /** Counts all changes; serves as the `ETag`. */
   readonly version: number;
   /** Time of a change made outside the routine's files since they were last applied; null without one. */
   readonly driftedAt: Date | null;
-  /** The author of the last such change. */
+  /** The author of the last change outside the files. */
   readonly driftedBy: Author | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;
-  /** A run asked to skip the occurrences before this instant; null if none did. */
+  /** A run asked to skip the occurrences before this instant; null if no run did. */
   readonly notBefore: Date | null;
   readonly lastRunAt: Date | null;
   readonly createdAt: Date;
@@ -34,5 +37,5 @@ export interface Routine extends RoutineFields {
   readonly archivedAt: Date | null;
 }
 
-/** A routine as lists show it: without its long texts. */
+/** A routine in lists, without its long texts. */
 export type RoutineSummary = Omit<Routine, keyof Definition> & ShortDefinition;

@@ -82,7 +82,7 @@ interface Checked {
   readonly skillLengths?: ReadonlyMap<string, number>;
 }
 
-/** Lists the checks of a change; fields that it does not touch are not checked. */
+/** Lists the checks of a change. Unchanged fields are not checked. */
 export function changeChecks(
   deps: SaveDeps,
   { seen, patch, skillLengths = new Map() }: Pick<Checked, 'skillLengths'> & { seen: Routine; patch: RoutinePatch },
@@ -101,9 +101,9 @@ export function changeChecks(
       modelChanged: !isDeepStrictEqual(changed.model, seen.model),
     }),
     (found) => hasTimes(found) && checkTiming(database, changed, seen),
-    // A tool that was disabled since does not block a new name.
+    // A tool that was disabled since does not block a change of other fields.
     () => patch.gate !== undefined && checkGate(database, deps, { projectId, routineId }, patch.gate),
-    // A person who has left since blocks no other change.
+    // A person who has left since does not block a change of other fields.
     () =>
       (patch.notifications !== undefined || patch.resultsTo !== undefined) &&
       checkNotifications(deps, projectId, changed),
@@ -115,7 +115,8 @@ function hasTimes(found: readonly AppError[]): boolean {
 }
 
 /**
- * Changes a routine. A material change is a new version: the routine returns to draft, its waiting runs are skipped.
+ * Changes a routine. A material change is a new version: the routine returns to draft, and its waiting runs are
+ * skipped.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`,
  * `external_key_taken`, and the errors of `changeChecks`
  */
@@ -134,7 +135,7 @@ export async function patchRoutine(
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
-  // Read before the row is locked: checks may call the gateway, and no transaction waits for HTTP.
+  // The checks come before the row is locked: they may call the gateway, and no transaction waits for HTTP.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
   await assertChecks(changeChecks(deps, { seen, patch }));
@@ -142,7 +143,7 @@ export async function patchRoutine(
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
     assertPatchable(before, expectedVersions);
-    // Another request changed the routine after it was checked: start again.
+    // Start again, because another request changed the routine after it was checked.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
     const webhookSecret = await giveFirstSecret(deps, tx, before, fields);
@@ -152,7 +153,7 @@ export async function patchRoutine(
       fields,
       version: material ? input.origin : undefined,
       nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
-      // Saving the URL, even unchanged, declares that its receiver works again.
+      // A person who saves the URL, even unchanged, says that the receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
       drift: driftOf(before, fields, { managedBy: patch.managedBy, isPut: input.isPut === true }),
       by: input.by.id,
@@ -173,7 +174,7 @@ export type RoutinePatch = Partial<Omit<RoutineFields, 'limits' | 'budget' | 'no
   readonly notifications?: Partial<RoutineFields['notifications']>;
 };
 
-/** Gives a routine that gets its first webhook URL a secret, and returns it. */
+/** Creates the webhook secret of a routine that gets its first webhook URL, and returns the secret. */
 export async function giveFirstSecret(
   { webhookSecrets }: Pick<SaveDeps, 'webhookSecrets'>,
   tx: Db,
@@ -200,7 +201,7 @@ export function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineF
 
 /**
  * Replaces the webhook secret. Both secrets sign for 24 hours, so that a receiver can switch without losing a delivery.
- * @param input.force drops the previous secret when an earlier rotation is not over yet
+ * @param input.force drops the previous secret while an earlier rotation is not over
  * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rotation_in_progress`
  */
 export async function rotateWebhookSecret(
@@ -226,7 +227,7 @@ export async function rotateWebhookSecret(
 
 export function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
   if (routine.state === 'archived') throw new AppError('routine_archived');
-  // This release would drop the fields that only a newer one knows.
+  // This release would drop the fields that only a newer release knows.
   if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
   if (expected?.includes(routine.version) === false) throw new AppError('precondition_failed');
 }
@@ -253,11 +254,9 @@ export async function restoreVersion(
   });
 }
 
-/**
- * The most routines of a project that are not archived, five times as many as any plan keeps active; and the most that
- * a project ever has, because archived routines are kept.
- */
+/** The most routines of a project that are not archived: five times as many as any plan keeps active. */
 const MAX_ROUTINES = 5_000;
+/** The most routines that a project ever has: archived routines are kept. */
 const MAX_EVER = 50_000;
 
 /** Checks that the project has room for another routine. @throws {AppError} `limit_reached` */

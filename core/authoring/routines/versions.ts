@@ -7,7 +7,7 @@ import { type Definition, definitionForm, type VersionField } from '#core/author
 
 /**
  * Inserts the version of each routine that the same statement writes. The statement's CTE `written` returns whole rows
- * of `routines`. A version never changes, so its differences from the one before are computed once, here.
+ * of `routines`. A version never changes, so its differences from the version before are computed once, here.
  */
 export function insertVersions(origin: VersionOrigin): Sql {
   return sql`
@@ -24,10 +24,10 @@ export function insertVersions(origin: VersionOrigin): Sql {
   `;
 }
 
-/** How many versions of a routine are kept: a program can change it ten times a second. */
+/** The most versions of a routine that are kept: a program can change a routine ten times a second. */
 export const KEPT_VERSIONS = 200;
 
-/** Deletes the oldest versions of routines with a new one, except versions that open runs need. */
+/** Deletes the oldest versions of routines that have got a new one, except versions that open runs need. */
 export async function forgetVersions(tx: Db, routineIds: readonly string[]): Promise<void> {
   await tx.run`
     delete from routine_versions v using routines r
@@ -83,18 +83,18 @@ export interface VersionSummary {
   readonly createdAt: Date;
   /** Null when the service made the change. */
   readonly createdBy: Author | null;
-  /** The earlier revision that this one restores. */
+  /** The earlier revision that this version restores. */
   readonly restoredFrom: number | null;
   /** Fields that differ from the version before; empty for the first one. */
   readonly changed: readonly VersionField[];
 }
 
-/** One revision of a routine, as its runs carry it out. */
+/** One revision of a routine: the definition that its runs carry out. */
 export interface Version extends VersionSummary, Definition {
   readonly routineId: string;
   /** The tools that were enabled, as a record only: a restoration keeps the confirmations of today. */
   readonly tools: readonly VersionTool[];
-  /** The field that this release cannot read; null if it can read all. */
+  /** Field that this release cannot read; null if it can read all. */
   readonly blocked: string | null;
 }
 

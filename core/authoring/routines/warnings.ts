@@ -34,8 +34,8 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of skills that are deleted or lack data of the routine's tools, of missing facts, of reading texts of strangers
- * and acting elsewhere, of a comparison with a run that has lost its content, and of an odd schedule.
+ * Warns of skills that are deleted or lack data of the routine's tools, of missing facts, of tools that together let
+ * strangers act through a routine, of comparisons with a run that has lost its content, and of odd schedules.
  */
 export async function routineWarnings(
   db: Db,
@@ -76,7 +76,7 @@ async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<Rout
   return [{ code: 'facts_missing', message }];
 }
 
-/** Occurrences among which the longest interval of a schedule is searched. */
+/** Number of occurrences between which the longest interval of a schedule is searched. */
 const LOOKED_AT = 6;
 
 /** Warns when runs are further apart than content is kept, so that nothing is left to compare with. */
@@ -111,7 +111,7 @@ interface End {
 
 /**
  * Warns when a routine both reads text of strangers and can send or change something: the text may ask for it.
- * @param about policy that must be one of the two; without it any pair counts
+ * @param about policy of a tool that must be part of the pair; any pair counts without it
  */
 export function mixingIn(
   routine: Pick<Routine, 'gate' | 'instructions'>,
@@ -140,14 +140,14 @@ function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>):
   return [{ inWords: `its gate at ${new URL(gate.url).host}`, policyId: null, connectionId: null }];
 }
 
-/** Few servers declare whether a tool reads from an open world; without that the tool's name decides. */
+/** Tells whether a tool may read text of strangers. Its name decides if the server does not declare an open world. */
 function readsStrangers({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || !reads({ toolName, hints })) return false;
   if (typeof hints.openWorld === 'boolean') return hints.openWorld;
   return wordsOf(toolName).some((word) => OF_STRANGERS.has(word));
 }
 
-/** A tool that only adds within its own closed world does not count. */
+/** Tells whether a tool can send or change something. One that only adds within its own closed world does not count. */
 function acts({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || reads({ toolName, hints })) return false;
   return hints.openWorld !== false || hints.destructive !== false;

@@ -18,7 +18,7 @@ export async function isRotating(tx: Db, projectId: string, id: string): Promise
   return found !== undefined;
 }
 
-/** Replaces the sealed secret. For 24 hours deliveries may carry the signatures of both. */
+/** Replaces the sealed secret. For 24 hours deliveries may carry signatures of the old and the new secret. */
 export async function writeWebhookSecret(
   tx: Db,
   input: { id: string; projectId: string; secret: string; keepPrevious: boolean },
@@ -33,7 +33,7 @@ export async function writeWebhookSecret(
   `;
 }
 
-/** Marks a webhook as failed after a 410, unless the routine has another URL. @returns whether it was marked */
+/** Marks a webhook as failed after a 410, unless the routine has another URL. @returns true if it was marked */
 export async function markWebhookGone(
   tx: Db,
   webhook: { routineId: string; projectId: string; webhookUrl: string | null },
@@ -66,7 +66,7 @@ export function createSealedWebhookSecrets(box: SecretBox): SealedWebhookSecrets
   };
 }
 
-// The previous secret is sealed to the same place, so that a rotation can move the text from column to column in SQL.
+// Both secrets are sealed to the same place, so that a rotation can move a sealed text between columns in SQL.
 function place(row: string): SecretPlace {
   return { table: 'routines', row, column: 'webhook_secret' };
 }

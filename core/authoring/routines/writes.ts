@@ -35,24 +35,27 @@ export async function insertRoutine(
   return inserted && routineOf(inserted);
 }
 
-/** A change of a routine in the form of its row. */
+/** A change of a routine, in the form in which it is stored. */
 export interface RoutineChange {
   readonly fields: RoutineFields;
   /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */
   readonly version: VersionOrigin | undefined;
-  /** True if a run has proven the new version before it is written: the routine stays active with it. */
+  /** True if a run has proven the new version already, so that the routine stays active. */
   readonly isProven?: true;
   /** The next time of the schedule; a change that makes a draft clears it. */
   readonly nextRunAt: Date | null;
-  /** Starts deliveries again after a 410 has stopped them. */
+  /** True to start deliveries again that a 410 has stopped. */
   readonly rearmWebhook: boolean;
-  /** Sets, removes or keeps the mark that the routine differs from its files. */
+  /** Change of the mark that the routine differs from its files: set, removed or kept. */
   readonly drift: ReturnType<typeof driftOf>;
   /** Id of the person or the API key. */
   readonly by: string | null;
 }
 
-/** Writes everything that a caller may change, in its locked row. @throws {AppError} `external_key_taken` */
+/**
+ * Writes everything that a caller may change of a routine. The caller has locked the row.
+ * @throws {AppError} `external_key_taken`
+ */
 export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: RoutineChange): Promise<Routine> {
   const { fields, version, nextRunAt } = change;
   const isDraft = version !== undefined && change.isProven !== true;
@@ -98,7 +101,7 @@ export async function moveRoutine(
 
 /**
  * Returns routines to draft after a material change outside their own rows, such as a change of a tool.
- * @param input.reason shown on the routine; null when a person made the change on the routine itself
+ * @param input.reason text that the routine shows; null when a person made the change on the routine itself
  */
 export async function returnToDraft(
   tx: Db,
@@ -126,7 +129,7 @@ export async function returnToDraft(
   return changed;
 }
 
-/** Takes a routine out of the archive, in its locked row. @throws {AppError} `external_key_taken` */
+/** Takes a routine out of the archive. The caller has locked the row. @throws {AppError} `external_key_taken` */
 export async function writeRestored(tx: Db, { id, projectId }: Routine, actor: string | null): Promise<Routine> {
   const restored = await freeKey(
     tx.row<RoutineRow>`
@@ -148,7 +151,7 @@ export async function writeRestored(tx: Db, { id, projectId }: Routine, actor: s
 export interface ReturnedToDraft {
   readonly id: string;
   readonly revision: number;
-  /** True when the change took it off its schedule. */
+  /** True when the change took the routine off its schedule. */
   readonly wasActive: boolean;
 }
 

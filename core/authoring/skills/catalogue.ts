@@ -21,7 +21,7 @@ export const MAX_INSTRUCTIONS = 24_000;
 
 const FOLDER = fileURLToPath(new URL('../../../skills/', import.meta.url));
 
-/** Reads and checks the catalogue once, at start. @throws naming the first broken file and its fault */
+/** Reads and checks the catalogue once, at start. @throws an error that names the first broken file and its fault */
 export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatalogue> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.md'));
   const skills = await Promise.all(
@@ -47,7 +47,7 @@ export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatal
   return { skills, find: (slug) => bySlug.get(slug) };
 }
 
-/** Reads one skill from its file's text. @throws naming the file and the fault */
+/** Reads one skill from its file's text. @throws an error that names the file and the fault */
 export function readSkill(file: string, text: string): CuratedSkill {
   const fault = (message: string) => new Error(`skills/${file}: ${message}`);
   const slug = file.replace(/\.md$/, '');

@@ -22,7 +22,7 @@ export interface CustomSkill extends ExternalName {
   readonly updatedAt: Date;
 }
 
-/** A custom skill as lists show it. */
+/** A custom skill in lists, without its instructions. */
 interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
   /** The length of the instructions in UTF-16 code units, as the limits count it. */
   readonly length: number;
@@ -124,7 +124,7 @@ export async function findCustomSkills(db: Db, projectId: string, ids: readonly 
   `;
 }
 
-/** Finds the same without reading their instructions. */
+/** Finds the same skills as `findCustomSkills`, without their instructions. */
 export async function findCustomSummaries(
   db: Db,
   projectId: string,
@@ -138,7 +138,7 @@ export async function findCustomSummaries(
 }
 
 /**
- * Changes the given fields of a custom skill. Another name or text is a new revision, which scheduled runs take only
+ * Changes the given fields of a custom skill. A changed name or text makes a new revision. Scheduled runs take it only
  * after a manual run and an activation of their routine.
  * @throws {AppError} `skill_not_found`, `precondition_failed`, `external_key_taken`
  */

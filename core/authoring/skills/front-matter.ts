@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NEEDS } from './needs.ts';
 
-/** How often a skill, or the small check of a one-off skill, can be scheduled. */
+/** Intervals at which a skill, or the small check of a one-off skill, can be scheduled. */
 export const SCHEDULED = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
 export const CADENCES = [...SCHEDULED, 'on-demand'] as const;
 type Scheduled = (typeof SCHEDULED)[number];
@@ -14,7 +14,7 @@ export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   quarterly: '0 7 1 1,4,7,10 *',
 };
 
-/** Returns the schedule to suggest for a skill: for one-off work the schedule of its check, null without one. */
+/** Returns the schedule to suggest for a skill. One-off work has the schedule of its check; null without a check. */
 export function suggestedSchedule({ cadence, check }: Cadences): string | null {
   const scheduled = cadence === 'on-demand' ? check : cadence;
   return scheduled === null ? null : SUGGESTED_SCHEDULES[scheduled];
@@ -42,9 +42,9 @@ export const frontMatter = z
     /** Abilities that the routine's tools should offer; empty for a skill that needs no tools. */
     needs: z.array(z.enum(NEEDS)),
     cadence: z.enum(CADENCES),
-    /** How often the small check of a one-off skill is worth a run; null without one. */
+    /** Interval at which the small check of a one-off skill is worth a run; null without a check. */
     check: z.enum(SCHEDULED).nullable().default(null),
-    /** Slugs of skills that were folded into this one. Routines that name them use it. */
+    /** Slugs of skills that were folded into this skill. Routines that name such a slug use this skill. */
     formerly: z.array(z.string().regex(SLUG)).default([]),
     /** Day on which a person last checked the text against its sources. */
     checked: z.iso.date(),

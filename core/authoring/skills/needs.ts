@@ -1,4 +1,4 @@
-/** Closed vocabulary of the data that skills need, with the words that identify a tool for it. */
+/** All kinds of data that skills may need, each with the words by which a tool for it is recognized. */
 const WORDS = {
   web: 'web browse browser fetch url crawl crawler scrape serp search http lighthouse pagespeed webpage website websites',
   'search-console': 'searchconsole gsc webmaster semrush ahrefs keyword keywords serp rank ranking',
@@ -26,12 +26,12 @@ export type Need = keyof typeof WORDS;
 
 export const NEEDS = Object.keys(WORDS).filter((name): name is Need => Object.hasOwn(WORDS, name));
 
-/** Facts about a tool that are known before it is called. */
+/** Facts about a tool that are known before the first call. */
 export interface ToolHint {
   readonly name: string;
   readonly title?: string | null | undefined;
   readonly description?: string | null | undefined;
-  /** The name of the connection that it comes from. */
+  /** The name of the tool's connection. */
   readonly connection?: string | null | undefined;
 }
 
@@ -41,8 +41,8 @@ interface UnmetNeed {
 }
 
 /**
- * Finds needs of the skills that no tool seems to meet, for a warning. It only compares words: it misses a tool with a
- * vague name, and the instructions may contain the data.
+ * Finds needs of the skills that no tool seems to meet, for a warning. Only words are compared, so a tool with a vague
+ * name is missed; and the instructions may contain the data.
  */
 export function unmetNeeds(
   skills: readonly { readonly slug: string; readonly needs: readonly Need[] }[],

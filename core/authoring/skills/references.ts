@@ -4,7 +4,7 @@ import type { SkillCatalogue } from './catalogue.ts';
 import { findCustomSkills, findCustomSummaries } from './custom.ts';
 import { findProvenSkills, type SkillRevisions } from './revisions.ts';
 
-/** A skill as a run appends it to its prompt. */
+/** A skill in the form in which a run adds it to the prompt. */
 export interface AttachedSkill {
   readonly reference: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export async function resolveSkills(
   });
 }
 
-/** Returns the revisions of the custom skills among these, as a run records them. */
+/** Returns the revisions of the custom skills among these, in the form that a run records. */
 export function revisionsOf(skills: readonly AttachedSkill[]): NonNullable<SkillRevisions> {
   return Object.fromEntries(
     skills.flatMap(({ reference, revision }) => (revision === null ? [] : [[reference, revision]])),
@@ -51,7 +51,7 @@ export function skillSection({ name, instructions }: Pick<AttachedSkill, 'name' 
   return `${headingOf(name)}${instructions}`;
 }
 
-/** The size of a skill, for counting a prompt without rendering it. */
+/** The size of a skill, by which a prompt is counted without rendering it. */
 export interface SkillSize {
   readonly name: string;
   readonly length: number;
@@ -68,7 +68,7 @@ function headingOf(name: string): string {
 /**
  * Returns the sizes of the referenced skills.
  * @param attached references that are left out if their skill is gone
- * @throws {AppError} `invalid_skill` naming each other unknown reference, with its place
+ * @throws {AppError} `invalid_skill` that names each other unknown reference, with its place
  */
 export async function measureSkills(
   db: Db,

@@ -2,7 +2,7 @@ import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
-/** Revisions of a run's custom skills, by skill id. Null for a run from before revisions, which used the first. */
+/** Revisions of a run's custom skills, by skill id. Null for an old run from before revisions, which used the first. */
 export type SkillRevisions = Readonly<Record<string, number>> | null;
 
 /** A text that a custom skill has or had. */
@@ -10,7 +10,7 @@ export interface SkillRevision {
   readonly revision: number;
   readonly name: string;
   readonly instructions: string;
-  /** Person or API key that made it, by the present name; null when unknown. */
+  /** Person or API key that made the revision, under the present name; null when unknown. */
   readonly createdBy: Author | null;
   readonly createdAt: Date;
   /** Fields that differ from the revision before; empty for the first one. */
@@ -64,7 +64,7 @@ export interface SkillBehind {
   readonly newest: number;
 }
 
-/** Finds the skills that have a newer revision than the activated one. */
+/** Finds the skills with a newer revision than the routine's scheduled runs take. */
 export async function skillsBehind(
   db: Db,
   projectId: string,
@@ -106,7 +106,7 @@ export function revisionsInUse(db: Db, skill: { projectId: string; id: string })
 /** The newest revisions of a skill that are always kept. */
 export const KEPT_REVISIONS = 100;
 
-/** Looks for old revisions only after so many changes, because that reads the runs of the routines with the skill. */
+/** Changes between two searches for old revisions. A search reads the runs of the routines with the skill. */
 const FORGET_EVERY = 20;
 
 /**

@@ -1,6 +1,6 @@
 import { cut } from '#lib/text.ts';
 
-/** Values that a skill leaves for its next run: a fenced block ```` ```state <slug> ```` of `key: value` lines. */
+/** Values that a skill leaves for the next run, in a fenced block ```` ```state <slug> ```` of `key: value` lines. */
 export interface StateBlock {
   readonly slug: string;
   readonly entries: ReadonlyMap<string, string>;
@@ -36,7 +36,7 @@ export function stateBlocks(text: string): StateBlock[] {
   return [...found.values()];
 }
 
-/** Returns the keys that a skill's own text asks for, in order; empty when it shows no block with its slug. */
+/** Returns the keys that a skill's own text asks for, in order; empty when the text shows no block with the slug. */
 export function stateKeys(instructions: string, slug: string): string[] {
   const block = stateBlocks(instructions).find((each) => each.slug === slug);
   return block === undefined ? [] : [...block.entries.keys()];
@@ -49,7 +49,7 @@ export function cutKeepingState(result: string, limit: number): string {
   const tail = blocks.length === 0 ? '' : `\n\n${blocks.join('\n\n')}`;
   const note = '\n\n[cut here]';
   const head = limit - tail.length - note.length;
-  // Blocks that would fill the prompt are not state, so the beginning of the result is kept instead.
+  // Blocks that take more than half of the room would push out the result, so its beginning is kept without them.
   if (head < limit / 2) return result.slice(0, limit);
   return `${cut(result, head)}${note}${tail}`;
 }

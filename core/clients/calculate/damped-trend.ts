@@ -11,7 +11,7 @@ interface Parameters {
 interface Smoothed {
   readonly level: number;
   readonly slope: number;
-  /** Sum of the squared errors one step ahead. */
+  /** Sum of the squared errors of forecasts one step ahead. */
   readonly sse: number;
 }
 
@@ -30,7 +30,7 @@ export function smoothDamped(values: readonly number[], parameters: Parameters):
   return { level, slope, sse };
 }
 
-/** Returns the forecast for so many steps after the end of the series. */
+/** Returns the forecast for the given number of steps after the end of the series. */
 export function trended(end: Smoothed, phi: number, steps: number): number {
   let [damping, sum] = [1, 0];
   for (let step = 0; step < steps; step += 1) {
@@ -43,12 +43,12 @@ export function trended(end: Smoothed, phi: number, steps: number): number {
 const ALPHAS = [0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95];
 const BETAS = [0, 0.1, 0.25, 0.5];
 const PHIS = [0.8, 0.9, 0.95, 0.98];
-/** Values at the start from which the first level and slope are computed. */
+/** Number of values at the start from which the first level and slope are computed. */
 const START = 10;
 
 /**
- * Picks the parameters with the least error one step ahead, from a grid, so that the work is bounded. The start is a
- * line through the first ten values (Hyndman et al., International Journal of Forecasting 18, 2002).
+ * Picks the parameters with the least error one step ahead. A grid bounds the work. The first level and slope come from
+ * a line through the first ten values (Hyndman et al., International Journal of Forecasting 18, 2002).
  */
 export function fitDamped(values: readonly number[]): Parameters {
   const { level, slope } = lineThrough(values.slice(0, START));
@@ -75,7 +75,7 @@ function lineThrough(values: readonly number[]): { level: number; slope: number 
 
 interface Adjusted {
   readonly adjusted: readonly number[];
-  /** Adds the season back to a value at a place of the series. */
+  /** Adds the season back to a value. `place` is the index of the value in the series. */
   readonly restore: (value: number, place: number) => number;
 }
 
@@ -99,7 +99,7 @@ function seasonalIndices(values: readonly number[], season: number, ratios: bool
   const apart = values.flatMap((value, place) => {
     if (place < half || place >= values.length - half) return [];
     const around = values.slice(place - half, place + half + 1);
-    // In an even season each end counts half, because both are the same part of the season.
+    // With an even season, both ends of the window are the same part of the season, so each counts half.
     const ends = season % 2 === 0 ? ((around[0] ?? 0) + (around.at(-1) ?? 0)) / 2 : 0;
     const middle = (meanOf(around) * around.length - ends) / season;
     return [{ part: place % season, value: ratios ? value / middle : value - middle }];

@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 
-/** A constructor of its own, because `DP` and `RM` of the shared one belong to the code that counts money. */
+/** A separate constructor: the code that counts money sets `DP` and `RM` of the shared one. */
 export const Decimal = Big();
 Decimal.DP = 30;
 Decimal.RM = Big.roundHalfEven;
@@ -9,9 +9,11 @@ export type Decimal = Big;
 
 const MAX_DIGITS = 40;
 const MAX_EXPONENT = 60;
-/** Zeros after the point: more than any double has. Sums write all of them out. */
+/** Most zeros after the point. A double has fewer, and sums write all of them out. */
 const MAX_ZEROS = 1_100;
-/** Digits that are kept: more than any result needs. Products of long numbers would otherwise grow without end. */
+/**
+ * Digits that are kept: more than any result needs. Without a limit, products of long numbers would grow without end.
+ */
 const KEPT_DIGITS = 100;
 
 /**
@@ -37,28 +39,25 @@ export function bounded(value: Decimal): Decimal {
   return value.c.length > KEPT_DIGITS ? new Decimal(value.prec(KEPT_DIGITS)) : value;
 }
 
-/** Brings a double of a statistical function back to the digits it really has. */
+/** Rounds a double from a statistical function to the digits that are reliable. */
 export function fromDouble(value: number): Decimal {
   return new Decimal(Number(finite(value).toPrecision(15)));
 }
 
-/**
- * Returns the number.
- * @throws {CalculationError} when a double has overflowed
- */
+/** @throws {CalculationError} when a double has overflowed */
 export function finite(value: number): number {
   if (!Number.isFinite(value)) throw new CalculationError('the result is not a finite number');
   return value;
 }
 
-/** Writes a decimal without an exponent and without idle zeros, with at most `places` decimals. */
+/** Writes a decimal without an exponent and without trailing zeros, with at most `places` decimals. */
 export function shown(value: Decimal, places = 12): string {
   return new Decimal(value.round(places)).toFixed();
 }
 
 /**
  * Rounds the value of a statistical function to six significant digits.
- * @throws {CalculationError} as `finite` does
+ * @throws {CalculationError} when a double has overflowed
  */
 export function significant(value: number): number {
   return Number(finite(value).toPrecision(6));
@@ -68,7 +67,7 @@ export function quoted(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
-/** An input that has no result; the message is written for the model that sent it. */
+/** Error for an input without a result. The message is written for the model that sent the input. */
 export class CalculationError extends Error {
   override readonly name = 'CalculationError';
 }

@@ -4,9 +4,9 @@ import { meanOf, medianOf } from './series.ts';
 
 interface SeriesForecast {
   readonly season: number;
-  /** Past cut-offs from which each method was scored over the whole horizon. */
+  /** Number of past cut-offs from which each method was scored over the whole horizon. */
   readonly cutoffs: number;
-  /** The best score first, without methods that need a longer series. */
+  /** Methods, the best score first. Methods that need a longer series are left out. */
   readonly methods: readonly MethodForecast[];
 }
 
@@ -18,12 +18,14 @@ interface MethodForecast {
    */
   readonly mase: number | null;
   readonly forecast: readonly number[];
-  /** The forecast -/+ 1.28 root mean square errors of its own backtest at that distance. */
+  /**
+   * Lower and upper end: the forecast -/+ 1.28 root mean square errors of the method's backtest at the same distance.
+   */
   readonly low80: readonly number[] | null;
   readonly high80: readonly number[] | null;
 }
 
-/** The most numbers of a series, because the damped trend tries its whole grid on them from every cut-off. */
+/** Most values of a series: the damped trend tries its whole grid on them from every cut-off. */
 const MAX_VALUES = 400;
 
 type Method = (values: readonly number[], horizon: number, season: number) => number[] | null;
@@ -87,7 +89,7 @@ function scored(
   let widest = 0;
   const half = forecast.map((_, step) => {
     const squares = tests.map(({ errors }) => (errors[step] ?? 0) ** 2);
-    // A farther forecast is never more certain than a nearer one; with few cut-offs the errors may say so by chance.
+    // Never make a farther forecast more certain than a nearer one, even if the errors of few cut-offs suggest it.
     widest = Math.max(widest, 1.28 * Math.sqrt(meanOf(squares)));
     return widest;
   });
@@ -103,7 +105,7 @@ function scored(
 const METHODS: Readonly<Record<string, Method>> = {
   naive: (values, horizon) => steps(horizon, () => values.at(-1) ?? 0),
   seasonal_naive: (values, horizon, season) => steps(horizon, (step) => lastSeason(values, season, step)),
-  /** Last season times the median growth over it in the last six periods. */
+  /** Multiplies the last season by the median growth of the last six periods over the season before. */
   seasonal_ratio(values, horizon, season) {
     if (values.some((value) => value <= 0)) return null;
     const grown = values.slice(season).map((value, index) => value / (values[index] ?? value));

@@ -8,7 +8,6 @@ export interface Value {
 
 type Args = readonly Decimal[];
 
-/** Applies a function of an expression by its name. */
 export function applyFunction(name: string, args: readonly Value[]): Value {
   const found = FUNCTIONS.get(name);
   if (found === undefined) {
@@ -84,7 +83,7 @@ function round(x: Decimal, places: Decimal | undefined): Decimal {
   if (!Number.isInteger(digits) || digits < 0 || digits > 12) {
     throw new CalculationError('round takes 0 to 12 places');
   }
-  // Half away from zero, as a reader would round; half-even is for the inner digits only.
+  // Round half away from zero, as a reader would. Half-even is only for inner digits.
   return x.round(digits, 1);
 }
 

@@ -221,14 +221,14 @@ export type CalculateOutcome =
   | { readonly ok: false; readonly error: string };
 
 export interface Operation {
-  /** JSON Schemas of its fields by name. */
+  /** JSON Schemas of the operation's fields, by name. */
   readonly properties: Readonly<Record<string, unknown>>;
   run(fields: object): CalculateOutcome;
 }
 
 const SHOWN_FAULTS = 5;
 
-/** Ties a function to the schema of its input; errors come back in words. */
+/** Makes an operation from a function and the schema of its input. Errors are returned as texts. */
 function operation<Schema extends z.ZodObject>(
   schema: Schema,
   compute: (input: z.output<Schema>) => object,

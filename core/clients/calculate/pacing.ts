@@ -14,9 +14,10 @@ export interface Pacing {
 }
 
 /**
- * Projects spend to the end of a period. The range is two standard deviations of a forecast of the days left. Its error
- * has two parts, the noise of the days and the error of their level: s·√(R + R²/D); for one day it is the interval of
- * the mean method (Hyndman and Athanasopoulos, "Forecasting: Principles and Practice", section 5.5).
+ * Projects spend to the end of a period. The range is the projection -/+ two standard deviations of a forecast of the
+ * days left. The error of that forecast has two parts, the noise of the days and the error of their level: s·√(R +
+ * R²/D), with s for a day, R days left and D days elapsed. For one day it is the interval of the mean method (Hyndman
+ * and Athanasopoulos, "Forecasting: Principles and Practice", section 5.5).
  */
 export function pacing(input: {
   plan: number | string;

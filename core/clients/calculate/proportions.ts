@@ -21,10 +21,10 @@ export function wilson(successes: number, total: number, confidence = 0.95): Int
 interface TwoProportions {
   readonly rateA: number;
   readonly rateB: number;
-  /** B minus A. */
+  /** Rate of B minus rate of A. */
   readonly difference: number;
   readonly interval: Interval;
-  /** The difference as a share of A's rate; null if that is 0. */
+  /** The difference as a share of A's rate; null if A's rate is 0. */
   readonly relative: number | null;
   /** Null if both rates are 0 or both are 1. */
   readonly z: number | null;
@@ -32,8 +32,8 @@ interface TwoProportions {
 }
 
 /**
- * Compares two rates: the pooled z-test, and Newcombe's hybrid score interval for the difference (Statistics in
- * Medicine 17, 1998, method 10). Unlike the textbook interval, it is right for small counts too.
+ * Compares two rates by the pooled z-test, and by Newcombe's hybrid score interval for the difference (Statistics in
+ * Medicine 17, 1998, method 10). Unlike the textbook interval, Newcombe's is right for small counts too.
  */
 export function twoProportions(
   a: { successes: number; total: number },
@@ -63,8 +63,9 @@ export function twoProportions(
 }
 
 /**
- * Units for each arm that find the difference of two rates: Fleiss, Levin and Paik, "Statistical Methods for Rates
- * and Proportions", section 4.2, without continuity correction; the same as `power.prop.test` of R.
+ * Computes the units that each arm needs to find the difference of two rates (Fleiss, Levin and Paik, "Statistical
+ * Methods for Rates and Proportions", section 4.2), without continuity correction. `power.prop.test` of R gives the
+ * same.
  */
 export function sampleSize(input: {
   baseline: number;
@@ -85,7 +86,10 @@ export function sampleSize(input: {
   return (root / (p1 - p2)) ** 2;
 }
 
-/** To about 1e-14 (Marsaglia, "Evaluating the Normal Distribution", Journal of Statistical Software 11(4), 2004). */
+/**
+ * Computes the normal distribution function to about 1e-14 (Marsaglia, "Evaluating the Normal Distribution", Journal of
+ * Statistical Software 11(4), 2004).
+ */
 function normalCdf(x: number): number {
   if (x < 0) return 1 - normalCdf(-x);
   if (x > 3) return 1 - upperTail(x);

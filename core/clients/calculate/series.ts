@@ -4,7 +4,7 @@ interface SeriesSummary {
   readonly n: number;
   readonly sum: number;
   readonly mean: number;
-  /** Standard deviation of a sample, over n - 1; null of a single value. */
+  /** Standard deviation of a sample, over n - 1; null for a single value. */
   readonly sd: number | null;
   readonly min: number;
   readonly median: number;
@@ -14,7 +14,7 @@ interface SeriesSummary {
   readonly quantiles: readonly { readonly share: number; readonly value: number }[];
   /** The last value of the moving average; null without a weight. */
   readonly ewma: number | null;
-  /** Distance of the compared value from the series; null without a value, or when the series never changes. */
+  /** Distance of the compared value from the series; null if no value is compared or the series never changes. */
   readonly z: number | null;
   readonly modifiedZ: number | null;
 }
@@ -54,7 +54,7 @@ export function summarizeSeries(input: {
   };
 }
 
-/** Computes the mean; a second pass corrects the rounding of the first. */
+/** Computes the mean. A second pass corrects the rounding error of the first. */
 export function meanOf(values: readonly number[]): number {
   const first = values.reduce((total, value) => total + value, 0) / values.length;
   return first + values.reduce((total, value) => total + (value - first), 0) / values.length;

@@ -7,14 +7,14 @@ interface FactorSplit {
   readonly factors: readonly {
     readonly name: string;
     readonly percent: number;
-    /** Its part of the difference; the contributions add up to it. */
+    /** The factor's part of the difference. All contributions add up to the difference. */
     readonly contribution: number;
   }[];
 }
 
 /**
- * Splits the change of a product over its factors, with nothing left over: each gets the logarithmic mean of both
- * products times the logarithm of its own change (Ang, Energy Policy 33, 2005, equation 5).
+ * Splits the change of a product over its factors, with nothing left over. Each factor gets the logarithmic mean of
+ * both products times the logarithm of its own change (Ang, Energy Policy 33, 2005, equation 5).
  */
 export function splitByFactors(
   factors: readonly {
@@ -67,9 +67,9 @@ interface MixSplit {
   readonly rateBefore: number;
   readonly rateAfter: number;
   readonly difference: number;
-  /** The part of the difference that comes from rates inside segments. */
+  /** The part of the difference that comes from changed rates inside segments. */
   readonly rateEffect: number;
-  /** The part that comes from segments that grew or shrank. */
+  /** The part of the difference that comes from segments that grew or shrank. */
   readonly mixEffect: number;
   readonly segments: readonly {
     readonly name: string;
@@ -98,7 +98,7 @@ export function splitMixAndRate(segments: readonly Segment[]): MixSplit {
       rateBefore: rateBefore === null ? null : significant(rateBefore),
       rateAfter: rateAfter === null ? null : significant(rateAfter),
       rateEffect: ((shares[0] + shares[1]) / 2) * (r1 - r0),
-      // Compare with the overall rate, so that the growth of a segment counts by its distance from the rest.
+      // Compare with the overall rate: a segment's growth then counts by how far its rate is from the overall rate.
       mixEffect: (shares[1] - shares[0]) * ((r0 + r1) / 2 - middle),
     };
   });

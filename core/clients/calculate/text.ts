@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { CalculationError, significant } from './decimal.ts';
 
 interface TextOverlap {
-  /** Distinct runs of so many words in each text and in both. */
+  /** Numbers of distinct runs of words: in each text, and shared by both. */
   readonly shingles: { readonly a: number; readonly b: number; readonly shared: number };
-  /** Shared runs as a share of all. */
+  /** Shared runs as a share of all distinct runs. */
   readonly jaccard: number;
-  /** Shared words as a share of A, and of B. */
+  /** Shared runs as a share of the runs of A, and of B. */
   readonly containmentA: number;
   readonly containmentB: number;
 }
 
 /**
- * Compares two texts by the runs of words they share, case and punctuation aside (Broder, "On the resemblance and
- * containment of documents", 1997).
+ * Compares two texts by the runs of words that they share. Case and punctuation do not count (Broder, "On the
+ * resemblance and containment of documents", 1997).
  */
 export function overlapOfTexts(textA: string, textB: string, size: number): TextOverlap {
   const a = shinglesOf(textA, size, 'textA');
@@ -39,10 +39,10 @@ function shinglesOf(text: string, size: number, name: string): Set<string> {
   return new Set(words.slice(size - 1).map((_, index) => words.slice(index, index + size).join(' ')));
 }
 
-/** Enough digits that two of a million texts never collide by chance, and few enough to carry in a block. */
+/** Digits of a hash: enough that two of a million texts never collide by chance, and few enough to carry in a block. */
 const HASH_DIGITS = 16;
 
-/** Fingerprints texts by the first digits of their SHA-256, white space at the ends and Unicode composition aside. */
+/** Returns the first digits of each text's SHA-256. White space at the ends and Unicode composition do not count. */
 export function hashesOf(texts: readonly string[]): string[] {
   return texts.map((text) =>
     createHash('sha256').update(text.trim().normalize('NFC')).digest('hex').slice(0, HASH_DIGITS),
@@ -53,11 +53,11 @@ interface ListDiff {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly kept: number;
-  /** Lines that occur twice in the earlier and in the later list. */
+  /** Number of repeated lines in each list. */
   readonly duplicates: { readonly earlier: number; readonly later: number };
 }
 
-/** Compares two lists as sets of lines, white space at the ends and Unicode composition aside, in the lists' order. */
+/** Compares two lists as sets of lines, in the lists' order. White space at the ends and Unicode form do not count. */
 export function diffLists(earlier: readonly string[], later: readonly string[], ignoreCase: boolean): ListDiff {
   const before = keyed(earlier, ignoreCase);
   const after = keyed(later, ignoreCase);

@@ -14,11 +14,11 @@ interface CalculateTool {
 
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map(Object.entries(operations));
 const NAMES = [...OPERATIONS.keys()];
-/** Operations of one call. A forecast takes some ten milliseconds, and the worker does nothing else meanwhile. */
+/** Most operations of one call. A forecast takes some ten milliseconds, and the worker does nothing else meanwhile. */
 const MAX_CALLS = 10;
 const SEVERAL = 'several';
 
-/** The built-in, read-only tool for numbers that have to be right. It knows no clock, no network and no state. */
+/** The built-in, read-only tool for numbers that have to be right. It uses no clock, network or state. */
 export const calculateTool: CalculateTool = {
   name: 'calculate',
   description: [
@@ -45,7 +45,7 @@ export const calculateTool: CalculateTool = {
     const exact = findExact(args);
     if (exact !== undefined) {
       const { path, number } = exact;
-      // Only decimals are read from text.
+      // Variables are decimals, which are also read from text.
       const how = path.includes('variables') ? sendAsText(number) : 'send at most 15 digits of this number';
       return { ok: false, error: `${shown(path)}: ${how}` };
     }
@@ -85,8 +85,7 @@ function inputSchema(): Record<string, unknown> {
         type: 'array',
         minItems: 1,
         maxItems: MAX_CALLS,
-        // The fields are left out, because they are listed above: repeating them would cost every request a thousand
-        // tokens.
+        // Leave out the fields, which are listed above: repeating them would cost every request a thousand tokens.
         items: {
           type: 'object',
           properties: { operation: { type: 'string', enum: NAMES } },

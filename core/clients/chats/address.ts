@@ -1,4 +1,4 @@
-/** Chats whose incoming webhooks can be posted to. */
+/** Chats that take messages at an incoming webhook. */
 export const CHAT_KINDS = ['slack', 'teams', 'discord', 'google_chat'] as const;
 export type ChatKind = (typeof CHAT_KINDS)[number];
 
@@ -6,11 +6,11 @@ interface Form {
   readonly kind: ChatKind;
   readonly host: RegExp;
   readonly path: RegExp;
-  /** Parameters of the query that the address needs. */
+  /** Query parameters that the address needs. */
   readonly query?: readonly string[];
 }
 
-/** The addresses of incoming webhooks, as the chats' own documentation shows them. Slack's workflows take another form. */
+/** Addresses of incoming webhooks, as the chats' own documentation shows them. Slack's workflows take another form. */
 const FORMS: readonly Form[] = [
   { kind: 'slack', host: /^hooks\.slack(?:-gov)?\.com$/, path: /^\/services\/\w+\/\w+\/\w+$/ },
   { kind: 'teams', host: /^[\w-]+\.webhook\.office\.com$/, path: /^\/webhookb2\/.+\/IncomingWebhook\/.+/ },

@@ -1,8 +1,8 @@
 import type { ChatKind } from './address.ts';
 
 /**
- * Meaning of a chat's response: `gone` when the address will never work again, `refused` when this message will not,
- * `retry` when a later attempt may succeed. `why` holds a word of the chat or its status.
+ * Meaning of a chat's response: `gone` when the address will never work again, `refused` when the chat cannot take this
+ * message, `retry` when a later attempt may succeed. `why` is a word of the chat or its status.
  */
 export type ChatVerdict =
   | { readonly state: 'delivered' }

@@ -1,7 +1,6 @@
 import { cut } from '#lib/text.ts';
 import type { ChatKind } from './address.ts';
 
-/** A message for any chat. */
 export interface ChatMessage {
   readonly title: string;
   /** One line: what happened and when. */
@@ -16,7 +15,7 @@ export function renderChat(kind: ChatKind, message: ChatMessage): string {
   return JSON.stringify(FORMS[kind](message));
 }
 
-/** How a chat writes text, and how much of it fits one message. */
+/** Rules of a chat for text: its markup, and the room in one message. */
 interface Dialect {
   readonly room: number;
   readonly sizeOf: (text: string) => number;
@@ -45,7 +44,7 @@ const SLACK: Dialect = {
 const DISCORD: Dialect = { ...markdown, room: 3_700, sizeOf: (text) => text.length, plain: (text) => text };
 /** A card of Teams takes 28 KB. */
 const TEAMS: Dialect = { ...markdown, room: 12_000, sizeOf: (text) => Buffer.byteLength(text), plain: (text) => text };
-/** A text message takes 4,096 characters. `<users/all>` would call everyone. */
+/** A text message takes 4,096 characters. Angle brackets are replaced, because `<users/all>` would notify everyone. */
 const GOOGLE: Dialect = {
   ...angled,
   room: 3_000,
@@ -77,7 +76,7 @@ const FORMS: Readonly<Record<ChatKind, (message: ChatMessage) => unknown>> = {
         footer: { text: facts },
       },
     ],
-    // No name in the text may notify anyone.
+    // Names in the text must not notify anyone.
     allowed_mentions: { parse: [] },
   }),
   teams({ title, facts, text, link }) {
@@ -124,10 +123,10 @@ function written(dialect: Dialect, text: string): string {
   return lines.join('\n');
 }
 
-/** One character becomes five in Slack's `&amp;`, and fewer bytes elsewhere. */
+/** Most units of size that one character can become: `&` becomes five in Slack's `&amp;`. */
 const LARGEST = 5;
 
-/** Links with an address, and bold text. No chat supports headings. */
+/** Matches links with an address, and bold text. Headings become bold text, because no chat supports them. */
 const MARKS = /\[(?<label>[^\]\n]{1,300})\]\((?<url>https?:\/\/[^\s()<>|]{1,1000})\)|\*\*(?<bold>[^*\n]{1,300})\*\*/g;
 
 function lineIn({ plain, bold, link }: Dialect, line: string): string {

@@ -1,36 +1,36 @@
 import type { ModelDialect } from '#lib/config/index.ts';
 
-/** How much a model thinks before it writes. */
+/** Levels of thinking before a model writes. */
 export const EFFORTS = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
 /**
  * Facts about a model's server that decide which fields a request may have. Absent means unknown: the request then has
- * the field, and a refusal that names it is remembered.
+ * the field, and a refusal that names the field is remembered.
  */
 export interface ModelAbilities {
-  /** `response_format` with a JSON Schema. */
+  /** True if `response_format` may contain a JSON Schema. */
   readonly structuredOutputs?: boolean;
   readonly tools?: boolean;
-  /** Several calls in one turn; without this ability, turns of old transcripts are split. */
+  /** True if a turn may contain several calls. If false, turns of old transcripts are split. */
   readonly parallelToolCalls?: boolean;
-  /** The field `parallel_tool_calls`, which limits a server to one call. */
+  /** True if a request may have the field `parallel_tool_calls`, which limits the server to one call. */
   readonly parallelToolCallsField?: boolean;
   readonly outputLimit?: 'max_tokens' | 'max_completion_tokens' | 'none';
   readonly streaming?: boolean;
-  /** `stream_options.include_usage`. */
+  /** True if a request may have the field `stream_options.include_usage`. */
   readonly streamUsage?: boolean;
-  /** Calls of earlier steps in a request that offers no tools. */
+  /** True if a request that offers no tools may contain calls of earlier steps. */
   readonly callsWithoutTools?: boolean;
-  /** Reasoning of earlier steps may be sent back. */
+  /** True if reasoning of earlier steps may be sent back. */
   readonly reasoningBack?: boolean;
-  /** A message of the role `system` may come first. */
+  /** True if a message of the role `system` may come first. */
   readonly systemRole?: boolean;
-  /** A response may begin inside its thinking: the server's chat template has written the opening tag. */
+  /** True if a response may begin inside its thinking, because the server's chat template writes the opening tag. */
   readonly beginsInThinking?: boolean;
-  /** Whole responses give a finish reason. */
+  /** True if whole responses give a finish reason. */
   readonly finishReasons?: boolean;
-  /** The field that says how much to think; `none` for a model that takes no effort. */
+  /** Field that sets the level of thinking; `none` for a model that takes no level. */
   readonly effort?: 'reasoning_effort' | 'reasoning' | 'chat_template_kwargs' | 'none';
   /** The most output tokens that the server named in a refusal. */
   readonly maxOutputTokens?: number;
@@ -44,7 +44,7 @@ export interface ModelAbilities {
 export const ABILITIES_OF_DIALECT: Readonly<Record<ModelDialect, ModelAbilities>> = {
   openai: { outputLimit: 'max_completion_tokens', structuredOutputs: true },
   azure: { outputLimit: 'max_completion_tokens', structuredOutputs: true },
-  // Its compatible endpoint ignores `response_format` and `reasoning_effort`.
+  // Anthropic's compatible endpoint ignores `response_format` and `reasoning_effort`.
   anthropic: { structuredOutputs: false, effort: 'none' },
   gemini: { structuredOutputs: true },
   mistral: { structuredOutputs: true, reasoningBack: false },

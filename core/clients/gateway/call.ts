@@ -7,9 +7,9 @@ import type { CallInput, CallUsage, TokenBounds } from './tokens.ts';
 export interface GatewayCall extends CallInput, TokenBounds {
   /** Abilities that the server is known to have. */
   readonly abilities?: ModelAbilities | undefined;
-  /** Undefined leaves it to the model. */
+  /** Undefined leaves the effort to the model. */
   readonly effort?: Effort | undefined;
-  /** True if nothing depends on `maxOutputTokens`, so that a server that refuses the limit may do without. */
+  /** True if nothing depends on `maxOutputTokens`. If the server refuses the limit, the request is sent without it. */
   readonly limitMayGo?: boolean | undefined;
   /** True for a call that tests earlier lessons again. */
   readonly afresh?: boolean | undefined;
@@ -25,7 +25,9 @@ export interface ToolCallRequest {
   readonly name: string;
   /** Arguments of the call; their text when they are unusable. */
   readonly input: unknown;
-  /** True when there is no such tool or its arguments are unusable; the response's own messages already refuse it. */
+  /**
+   * True when no such tool exists or the arguments are unusable. The response's own messages already refuse the call.
+   */
   readonly invalid: boolean;
 }
 
@@ -38,13 +40,13 @@ export interface GatewayResponse {
   readonly usage: CallUsage;
 }
 
-/** A model by its server's own id. */
+/** A model, under the id that its server uses. */
 export interface ServedModel {
   readonly source: string;
   readonly modelId: string;
 }
 
-/** Leaves out the name of a schema's dialect, for which Gemini refuses the whole request. */
+/** Removes `$schema`, the name of the schema's dialect. Gemini would refuse the whole request for it. */
 export function withoutDialect(schema: JsonObject): JsonObject {
   const { $schema: _, ...others } = schema;
   return others;

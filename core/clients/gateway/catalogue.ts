@@ -5,7 +5,7 @@ import type { ModelDialect } from '#lib/config/index.ts';
 import type { ListedFigures } from './read-list.ts';
 
 /**
- * Providers of the catalogue by dialect. An operator's own server has none, because a wrong price is worse than none.
+ * Providers in the catalogue, by dialect. An operator's own server has none, because a wrong price is worse than none.
  */
 const PROVIDERS: Partial<Record<ModelDialect, string>> = {
   openai: 'openai',
@@ -17,12 +17,15 @@ const PROVIDERS: Partial<Record<ModelDialect, string>> = {
   openrouter: 'openrouter',
 };
 
-/** Looking up an unknown id compares it with every model. Some prices change on a date that the catalogue knows. */
+/**
+ * Figures are cached, because the look-up of an unknown id compares it with every model. They expire, because some
+ * prices change on a date that the catalogue knows.
+ */
 const known = new LRUCache<string, ListedFigures>({ max: 20_000, ttl: 60 * 60 * 1_000 });
 
 /**
  * Looks up window and prices of a model in the catalogue that ships with the service.
- * @param server its dialect, and its address, which reveals hosts of other providers
+ * @param server dialect and address of the server; the address reveals hosts of other providers
  */
 export function catalogueFigures(
   server: { readonly dialect: ModelDialect; readonly baseUrl: string },
@@ -38,7 +41,7 @@ export function catalogueFigures(
 }
 
 function lookUp(providerId: string, modelId: string): ListedFigures {
-  // One token each: a model without a price for output writes no text.
+  // Ask for the prices of one token each.
   const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, modelId, { providerId });
   if (found === null) return {};
   const { model, model_price: price } = found;
@@ -68,7 +71,7 @@ function lookUp(providerId: string, modelId: string): ListedFigures {
 
 type Quoted = number | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
 
-/** Prices for a million tokens. `of` selects the tier: 0 for the first, -1 for the last. */
+/** Returns the price of one token from a price for a million. `of` selects the tier: 0 is the first, -1 the last. */
 function perToken(quoted: Quoted, of: 0 | -1): string {
   const all = typeof quoted === 'object' ? [quoted.base, ...quoted.tiers.map(({ price }) => price)] : [quoted];
   return new Big(all.at(of) ?? 0).div(1_000_000).toFixed();

@@ -37,8 +37,8 @@ export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySe
   // A model may think for minutes before its first byte; only silence and the call's own deadline limit it.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
   const providers = new Map(sources.map((source) => [source.name, providerOf(source, agent, silenceMs)]));
-  // Models are kept, because a model builds its schemas when it is made, which costs more than the rest of a call. The
-  // directory limits their number.
+  // Models are cached: each builds its schemas when it is made, which costs more than the rest of a call. The directory
+  // limits their number.
   const models = new Map<string, ServedLanguageModel>();
   const habits = finishHabits();
   const keys = new Map(sources.map(({ name, apiKey }) => [name, apiKey]));
@@ -96,7 +96,7 @@ function providerOf({ baseUrl, apiKey }: ModelSource, dispatcher: Agent, silence
     supportsStructuredOutputs: true,
     ...(apiKey === undefined ? {} : { apiKey }),
     fetch: gatewayFetch({ dispatcher, apiKey, silenceMs }),
-    // Abilities and effort come with each call as options, which the library would send.
+    // Abilities and effort come with each call as options. Remove them, because the library would send them.
     transformRequestBody: ({ abilities = {}, effort, ...body }) => adaptRequest(body, abilities, effort),
     metadataExtractor: {
       extractMetadata: ({ parsedBody }) =>
@@ -113,14 +113,14 @@ type ServedLanguageModel = Exclude<LanguageModel, string>;
 const PROVIDER = 'gateway';
 
 /**
- * Learns from complete responses which models give no finish reason. The database remembers only these; each process
- * notices by itself that a model gives one.
+ * Learns from complete responses which models give no finish reason. The database remembers only those models; each
+ * process notices by itself that a model gives one.
  */
 function finishHabits() {
   const given = new Set<string>();
   const keyOf = ({ source, modelId }: ServedModel) => `${source}\n${modelId}`;
   return {
-    /** Tells whether a response without a finish reason is whole. @param isCounted its server stated the usage */
+    /** Tells whether a response without a finish reason is whole. @param isCounted the server stated the usage */
     mayLackReason(served: ServedModel, memory: AbilityMemory, isCounted: boolean): boolean {
       const { finishReasons } = memory.known();
       return finishReasons === undefined ? isCounted && !given.has(keyOf(served)) : !finishReasons;
@@ -157,7 +157,7 @@ async function generate(
     tools: call.tools,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(resultSchema === undefined ? {} : { output: textInForm(resultSchema) }),
-    // Strict mode would allow schemas only a part of the language.
+    // Strict mode would allow only a part of JSON Schema.
     providerOptions: {
       [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities }, ...(effort && { effort }) },
     },
@@ -207,7 +207,7 @@ function beyondOf(metadata: Readonly<Record<string, unknown>> | undefined): Beyo
   return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, finishWord: null, hasUsage: false };
 }
 
-/** The run checks the text against the schema, so the library accepts any text. */
+/** Asks for text in a form. The run checks the text against the schema, so the library accepts any text. */
 function textInForm(schema: JsonObject) {
   const responseFormat = Promise.resolve(jsonSchema(withoutDialect(schema)).jsonSchema).then((json) => ({
     type: 'json' as const,

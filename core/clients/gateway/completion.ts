@@ -10,7 +10,7 @@ import { wholeCalls } from './streamed-calls.ts';
 export type Refuse = (refused: {
   readonly body: string;
   readonly status: number;
-  /** The message when the error names no status. */
+  /** Message to use when the error names no status. */
   readonly message?: string | undefined;
   /** The finish reason of a response that does not count. */
   readonly finishWord?: string | undefined;
@@ -19,7 +19,7 @@ export type Refuse = (refused: {
   readonly usage?: unknown;
 }) => Refusal;
 
-/** Fields in which servers send the reasoning of a model, and in which some want it returned. */
+/** Fields in which servers send the reasoning of a model. Some servers want it returned in the same field. */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
 /** Parts of a response that the model library does not read, kept in the field `beyond` of its body. */
@@ -72,7 +72,7 @@ export function readCompletion(body: unknown, refuse: Refuse): unknown {
   const beyond: Beyond = { reasoning, finishWord: word ?? null, hasUsage };
   const read = { ...others, content: isRefused ? refusal : said };
   const last = calls.at(-1);
-  // A call that was cut before its first argument looks like a call without arguments.
+  // A call that was cut before its first argument looks like a call without arguments: make it unusable.
   if (kind === 'cut' && last?.function.arguments.trim() === '') last.function.arguments = '{';
   return {
     ...value,
@@ -88,7 +88,7 @@ export function readCompletion(body: unknown, refuse: Refuse): unknown {
   };
 }
 
-/** The library's word for a class. */
+/** The model library's finish reason for each class. */
 const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
   whole: 'stop',
   calls: 'tool_calls',
@@ -96,7 +96,7 @@ const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
   withheld: 'content_filter',
 };
 
-/** Returns the refusal of a fault: 502 when it names no status. */
+/** Returns the refusal for a fault. Its status is 502 if the fault names none. */
 export function refusedBy({ status, ...fault }: Fault) {
   const message = 'The model provider answered with an error.';
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
@@ -110,7 +110,7 @@ function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObj
   return word !== undefined && isGoodEnd(word) && isWorse ? hosts : word;
 }
 
-/** Returns the text of a content, which some servers and the library send in parts. */
+/** Returns the text of a content, which may be a list of parts. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   const texts = jsonObjectsIn(content).map(({ text }) => text);
@@ -119,7 +119,7 @@ export function textOf(content: unknown): string {
 
 type WholeCall = ReturnType<typeof wholeCalls>[number];
 
-/** Mistral requires ids of nine letters and digits. */
+/** Gives each call an id of its own. A new id has nine letters and digits, as Mistral requires. */
 function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
   const seen = new Set<string | undefined>([undefined]);
   return calls.map((call) => {
@@ -131,7 +131,7 @@ function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
 
-/** Some gateways send token counts as decimal texts. */
+/** Turns token counts into numbers, because some gateways send them as decimal texts. */
 function withNumbers(usage: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(usage).map(([name, value]) => {

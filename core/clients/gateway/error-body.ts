@@ -2,19 +2,19 @@ import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/js
 
 /** An error body of a model server, taken apart. */
 export interface ErrorBody {
-  /** The words for a person. */
+  /** The error's text for a person. */
   readonly told: string;
-  /** All words, including `type` and `code`. */
+  /** All texts of the error, including `type` and `code`. */
   readonly said: string;
   /** Places in the request that the error names as `param` or `loc`, such as `messages.2.reasoning_content`. */
   readonly places: readonly string[];
 }
 
-/** Reads an error body of OpenAI's form, OpenRouter's, FastAPI's, Mistral's, plain text or a page. */
+/** Reads an error body in the form of OpenAI, OpenRouter, FastAPI or Mistral, or as plain text or an HTML page. */
 export function readErrorBody(body: string): ErrorBody {
   const value = parseJson(body);
   if (value === undefined) {
-    // A body that was cut is not JSON.
+    // A truncated body cannot be parsed as JSON: find its message by a pattern.
     const begin = body.startsWith('{') ? /"(?:message|detail|msg)"\s*:\s*"/.exec(body) : null;
     const text = body
       .slice(begin === null ? 0 : begin.index + begin[0].length)
@@ -38,7 +38,7 @@ const WORDS = /^(?:error_?)?(?:msg|message|details?|description)$|^err(?:msg)?$|
 export function wordsBeside(value: JsonObject): unknown[] {
   const { base_resp: base } = value;
   const words = Object.entries(value).flatMap(([name, each]) => (WORDS.test(name) && isSaid(each) ? [each] : []));
-  // MiniMax.
+  // MiniMax puts its error into `base_resp`.
   if (isJsonObject(base) && isSaid(base['status_code'])) words.push(base['status_msg']);
   return words;
 }
@@ -55,7 +55,7 @@ const MAX_ITEMS = 20;
 
 /**
  * Collects the words of an error, also from JSON within a text.
- * @param kinds names that count beside the names of words
+ * @param kinds further field names whose values count as words
  */
 function wordsIn(value: unknown, kinds: readonly string[], depth = 0): string[] {
   if (typeof value === 'string') {
@@ -81,7 +81,7 @@ function placesIn(value: unknown, depth = 0): string[] {
   const within = TOLD.flatMap((name) => (name in value ? placesIn(value[name], depth + 1) : []));
   return [
     ...(typeof param === 'string' && param !== '' ? [param.replaceAll(/\.?\[(\d+)\]/g, '.$1')] : []),
-    // FastAPI begins with the part of the request.
+    // FastAPI's `loc` begins with the part of the request, such as `body`.
     ...(Array.isArray(loc) ? [loc.filter((part, at) => at > 0 || part !== 'body').join('.')] : []),
     ...within,
   ];
@@ -102,10 +102,10 @@ export function withoutOwnTexts(said: string, sent: JsonObject): string {
   return withoutQuotes(words, written.join('\n'), QUOTE);
 }
 
-/** Characters of an error's text that are read; the subject comes first. */
+/** Characters that are read of an error's text. Its subject comes first. */
 const LOOKED_AT = 2_000;
 
-/** At this length, characters that also occur in the request count as a quotation. */
+/** A piece of this many characters that also occurs in the request counts as a quotation. */
 const QUOTE = 20;
 
 const NAME = /^[\p{L}\p{N}_$-]{1,100}$/u;
@@ -122,14 +122,14 @@ export function promptTexts(sent: JsonObject): string[] {
   ]);
 }
 
-/** A tenant or the model chose these parts; the protocol fixes the others. */
+/** Returns the parts of a function that a tenant or the model chose. The protocol fixes the others. */
 function chosenIn({ function: called }: JsonObject): unknown {
   if (!isJsonObject(called)) return undefined;
   const { name, description, parameters, arguments: args } = called;
   return [name, description, parameters, typeof args === 'string' ? (parseJson(args) ?? args) : args];
 }
 
-/** Deeper than any accepted schema, and within the stack for a model's arguments. */
+/** Depth limit: deeper than any accepted schema, yet a model's arguments cannot overflow the stack. */
 const DEEPEST = 200;
 
 function textsIn(value: unknown, depth = 0): string[] {
@@ -145,7 +145,7 @@ function textsIn(value: unknown, depth = 0): string[] {
  * @param least length of a common piece that counts as a quotation
  */
 export function withoutQuotes(words: string, quoted: string, least: number): string {
-  // One pass over the long text: looking for each piece of the words would take the product of their lengths.
+  // Pass over the long text once: looking for each piece of the words would take the product of their lengths.
   const pieces = new Map<string, number[]>();
   for (let at = 0; at + least <= words.length; at += 1) {
     const piece = words.slice(at, at + least);

@@ -5,7 +5,7 @@ import { finishWord } from './finish-words.ts';
 /** An error with status 200, as the body and the status of a usual error response. */
 export interface Fault {
   readonly body: string;
-  /** Undefined if the error names none. */
+  /** Undefined if the error names no status. */
   readonly status: number | undefined;
   /** The finish reason that comes with the error. */
   readonly finishWord?: string | undefined;
@@ -22,8 +22,8 @@ const DONE: StreamEvent = { kind: 'done' };
 const PASS: StreamEvent = { kind: 'pass' };
 
 /**
- * Reads the data of one server-sent event. Data that is not a chunk and names an error is a fault, at any place;
- * comments and pings are ignored.
+ * Reads the data of one server-sent event. Data that is no chunk but names an error is a fault, wherever the error is.
+ * Comments and pings are ignored.
  * @param name the event's `event` field
  */
 export function readEvents(data: string, name?: string): readonly StreamEvent[] {
@@ -31,7 +31,7 @@ export function readEvents(data: string, name?: string): readonly StreamEvent[] 
   if (text === '[DONE]') return [DONE];
   const isError = isErrorName(name);
   const value = parseJson(text);
-  // Most events name no error, so nothing more is examined.
+  // Most events name no error: return at once.
   if (!isError && isJsonObject(value) && isChunk(value) && !text.includes('rror')) {
     return [{ kind: 'chunk', chunk: value }];
   }
@@ -40,7 +40,7 @@ export function readEvents(data: string, name?: string): readonly StreamEvent[] 
   return [eventOf(value, isError, name)];
 }
 
-/** Tells whether events of this name are errors, in any form. */
+/** Tells whether every event with this name is an error. */
 export function isErrorName(name: string | undefined): boolean {
   return name !== undefined && /^(?:error|exception)$/i.test(name.trim());
 }
@@ -63,7 +63,7 @@ function eventOf(value: unknown, isError: boolean, name: string | undefined): St
   return isChunk(value) ? { kind: 'chunk', chunk: value } : PASS;
 }
 
-/** Makes the fault of a text that is not JSON. A broken chunk contains only the model's own text. */
+/** Makes the fault of a text that is not JSON. A broken chunk has only the model's own text: its fault has no body. */
 export function textFault(text: string): Fault {
   if (/^[{[][\s\S]{0,2000}"choices"/.test(text)) return { body: '', status: undefined };
   return { body: text, status: statusInWords(text.slice(0, 200)) };
@@ -74,7 +74,7 @@ export function faultIn(value: JsonObject, isError = false, name?: string): Faul
   const choices = jsonObjectsIn(value['choices']).flatMap((choice) => [choice, choice['delta'], choice['message']]);
   const errors = [value, value['x_groq'], ...choices].flatMap(errorsIn);
   if (errors.length === 0 && !isError && (isChunk(value) || !namesError(value, name))) return undefined;
-  // The words that accompany an error which is only a flag or a name.
+  // An error may be only a flag or a name: take the words of the fields beside it.
   const beside = errors.some(isJsonObject) ? [] : wordsBeside(value);
   const { type, code, param } = value;
   const told = [...new Set([...errors.filter((each) => each !== true), ...beside])];
@@ -128,7 +128,7 @@ function statusInWords(words: string): number | undefined {
   return STATUS_NAMES.find(([, pattern]) => pattern.test(words))?.[0];
 }
 
-/** Names of errors that come without a number. */
+/** HTTP statuses for names of errors that come without a number. */
 const STATUS_NAMES: readonly (readonly [number, RegExp])[] = [
   [429, /rate[ _-]?limit|too[ _-]?many[ _-]?requests|resource[ _-]?exhausted|throttl/i],
   [401, /^(?:authentication_error|invalid_api_key|unauthenticated|unauthorized)$/im],

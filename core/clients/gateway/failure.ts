@@ -28,7 +28,7 @@ interface Details {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A call without a usable response. `message` quotes neither the request nor the response. */
+/** A call without a usable response. The message quotes neither the request nor the response. */
 export class GatewayFailure extends Error {
   override readonly name = 'GatewayFailure';
   readonly kind: GatewayFailureKind;
@@ -43,7 +43,7 @@ export class GatewayFailure extends Error {
 
 /**
  * Makes the failure of a call whose connection broke.
- * @param cutOff a part of the response had arrived, which may be billed
+ * @param cutOff true if a part of the response had arrived, which may be billed
  */
 export function brokenOff(cutOff: boolean): GatewayFailure {
   return new GatewayFailure('unreachable', 'The model provider broke off the call.', { retryable: true, cutOff });

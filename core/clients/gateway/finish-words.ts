@@ -27,8 +27,8 @@ const GOOD_ENDS: Readonly<Record<string, FinishClass>> = {
 };
 
 /**
- * Words of bad ends; the first match counts. A `context_canceled` or `context_deadline_exceeded` of Go is about a
- * connection; every other context is the window of the model.
+ * Words of bad finish reasons; the first match counts. A `context_canceled` or `context_deadline_exceeded` of Go is
+ * about a connection; every other context is the window of the model.
  */
 const BAD_ENDS: readonly (readonly [FinishClass, RegExp])[] = [
   [
@@ -58,7 +58,7 @@ export function isGoodEnd(word: string): boolean {
   return kind === 'whole' || kind === 'calls';
 }
 
-/** Length at which a word is cut: it is shown on the step. */
+/** Length at which a finish reason is cut, because the step shows it. */
 const MAX_WORD = 60;
 
 /** Reads the server's own finish reason of a choice; undefined without one. Some servers write `null` as a text. */

@@ -10,19 +10,16 @@ export interface AbilityMemory {
   forget(learned: ModelAbilities): Promise<void>;
 }
 
-/** Requests beyond the first that one call makes for fields that were refused. */
+/** Most requests beyond the first that one call makes because fields were refused. */
 const MAX_LESSONS = 5;
 
 /** Learns from the refusals of one call. */
 export interface Learning {
-  /** The call in its present form. */
+  /** Returns the call with the lessons so far. */
   call(): GatewayCall;
   /** Learns from a refusal. @returns whether the request is worth repeating */
   learn(refusal: Refusal | undefined): boolean;
-  /**
-   * Remembers the lesson after a request that follows it was accepted, and forgets lessons that this request did not
-   * need.
-   */
+  /** Remembers the lesson after a request that follows it was accepted, and forgets lessons that were not needed. */
   keep(outputTokens: number): Promise<void>;
 }
 
@@ -73,7 +70,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
       if (outputLeft !== undefined && (maxOutputTokens ?? Infinity) > outputLeft) {
         maxOutputTokens = outputLeft;
       } else if (lesson === undefined || isHeld(lesson, call().abilities ?? {})) {
-        // The server was replaced or upgraded, or refuses for another reason.
+        // The server may have been replaced or upgraded since the earlier lessons: repeat the request without them.
         if (isOverflow || dropped === known || Object.keys(known).length === 0) return false;
         if (refusal.status !== 400 && refusal.status !== 422) return false;
         drop();
@@ -84,7 +81,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
     },
     async keep(outputTokens) {
       const { outputLimit, ...others } = learned;
-      // A server that accepted the name of the limit and wrote more ignored the limit.
+      // A server that wrote more than the limit ignores the limit under its new name: do not keep that lesson.
       const isObeyed = outputTokens <= (maxOutputTokens ?? Infinity);
       const kept = outputLimit === undefined || !isObeyed ? others : learned;
       const forgotten = Object.fromEntries(Object.entries(dropped).filter(([name]) => !(name in kept)));
@@ -94,7 +91,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
   };
 }
 
-/** The directory has added the learned abilities, so they are removed again. */
+/** Removes the learned abilities, which the directory has added. */
 function without(abilities: ModelAbilities, learned: ModelAbilities): ModelAbilities {
   return Object.fromEntries(Object.entries(abilities).filter(([name]) => !(name in learned)));
 }

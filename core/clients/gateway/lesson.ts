@@ -17,10 +17,7 @@ export interface Lesson {
  */
 const REFUSING: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 
-/**
- * The wordings of OpenAI, llama.cpp, vLLM, LiteLLM, Mistral, Anthropic, Gemini and Ollama for a prompt that is too
- * long.
- */
+/** Words of OpenAI, llama.cpp, vLLM, LiteLLM, Mistral, Anthropic, Gemini and Ollama for a prompt that is too long. */
 const OVERFLOW =
   /exceed_context_size|context_length_exceeded|context[ _-]?(length|size|window)|maximum (model|sequence|prompt) length|(prompt|input)[^.]{0,40} (is )?too (long|large)|too many (input )?tokens|token count[^.]{0,40}exceeds|exceeds? the (available|maximum) context/i;
 
@@ -44,7 +41,7 @@ export function lessonOf(status: number, { said, places }: ErrorBody, own: strin
 
 interface Named {
   readonly said: string;
-  /** The server's own words. */
+  /** The server's own words, without quotations of the request. */
   readonly own: string;
   /** Places that begin with a field of the request. */
   readonly places: readonly string[];
@@ -60,7 +57,7 @@ function rootOf(place: string): string {
  */
 function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const { said, own, places } = named;
-  // A place is exact. The words decide only for a place among the messages.
+  // A place names its field exactly. The words count only without a place, or for places among the messages.
   const words = places.every((place) => rootOf(place) === 'messages') ? own : '';
   const isNamed = (field: string, pattern: RegExp) =>
     Object.hasOwn(sent, field) && (places.some((place) => rootOf(place) === field) || pattern.test(words));
@@ -71,7 +68,8 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   }
   const window = numberIn(WINDOW, own);
   if (window !== undefined) return window >= MIN_WINDOW ? { contextTokens: window } : undefined;
-  // A server that refuses only the number would otherwise accept the limit under a name that it ignores.
+  // Try the other name only if the server does not know this one. A server that refuses just the number would accept
+  // the limit under a name that it ignores.
   if (UNKNOWN_FIELD.test(said) || /max_completion_tokens/.test(own)) {
     if (isNamed('max_tokens', /max_tokens|max_completion_tokens/)) return { outputLimit: 'max_completion_tokens' };
     if (isNamed('max_completion_tokens', /max_completion_tokens/)) return { outputLimit: 'max_tokens' };
@@ -85,7 +83,7 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const hasCalls = messages.includes('"tool_calls":');
   if (hasCalls && /(single|one|multiple|parallel) tool[-_ ]?calls?/i.test(words)) return { parallelToolCalls: false };
   if (isNamed('response_format', /response_?format|json_schema|structured[ _]outputs?/i)) {
-    // The words are about the schema in the field, or about the field itself.
+    // The words may be about the schema in the field, or about the field itself.
     const isSchema = CONTENT.test(named.said) || !UNKNOWN_FIELD.test(named.said);
     return isSchema ? { [schemaKey(sent['response_format'])]: false } : { structuredOutputs: false };
   }
@@ -105,7 +103,7 @@ const MOST_OUTPUT =
   /(?:at most|max(?:_completion)?_tokens[`'"]? (?:must be less than or equal to|(?:must|can)(?:not| not) exceed|is \[1,)) [`'"]?(\d+)/i;
 const WINDOW = /maximum (?:context|model) length (?:is|of) (\d+)/i;
 
-/** No model is useful below these numbers: a smaller one is a mistake that would end every run. */
+/** No model is useful below these numbers: a smaller number is a mistake that would end every run. */
 const MIN_OUTPUT = 256;
 const MIN_WINDOW = 1_024;
 
@@ -119,7 +117,7 @@ function limitOf(sent: JsonObject): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/** vLLM and older models of OpenAI name the tokens that are left for the output. */
+/** Returns the tokens that are left for the output, which vLLM and older models of OpenAI name. */
 function outputLeftIn(words: string, sent: JsonObject): number | undefined {
   const limit = limitOf(sent);
   if (limit === undefined) return undefined;

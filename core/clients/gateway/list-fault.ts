@@ -120,7 +120,7 @@ function inNetworkWords({ baseUrl }: ModelSource, code: string | undefined, forO
   }
 }
 
-/** Addresses of most servers end in a version; Gemini's ends in `/openai`. */
+/** Tells whether an address lacks its version. Most addresses end in a version; Gemini's ends in `/openai`. */
 function lacksVersion({ baseUrl }: ModelSource): boolean {
   return !/\/(v\d\w*|openai)$/.test(new URL(baseUrl).pathname);
 }

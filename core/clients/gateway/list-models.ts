@@ -39,7 +39,7 @@ async function request(source: ModelSource, timeoutMs: number) {
   }
 }
 
-/** Anthropic lists twenty models a page by default. */
+/** Queries for long pages: Anthropic lists twenty models by default. */
 const PAGES: Partial<Record<ModelDialect, string>> = { anthropic: '?limit=1000' };
 
 function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
@@ -50,7 +50,7 @@ function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
     : { Authorization: `Bearer ${apiKey}` };
 }
 
-/** A source, with facts about its server from its list. */
+/** A source, completed by facts from its server's list. */
 export interface SeenSource extends ModelSource {
   /** True for a server of the operator's own, whose models cost nothing. */
   readonly local: boolean;
@@ -59,8 +59,8 @@ export interface SeenSource extends ModelSource {
 const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set(['llama.cpp', 'vllm', 'ollama', 'lm-studio']);
 
 /**
- * Completes a source that the operator did not describe from its list: a server at a private address that calls itself
- * Ollama costs nothing. At a public address it may be a paid service.
+ * Completes a source that the operator did not describe, from the list of its server. A server at a private address
+ * that calls itself Ollama costs nothing. At a public address it may be a paid service.
  */
 export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {
   const dialect = source.dialect === 'other' ? (found ?? 'other') : source.dialect;

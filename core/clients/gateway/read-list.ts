@@ -9,7 +9,7 @@ interface ListedPrice {
   readonly cachedInput: string | null;
 }
 
-/** Figures that a list or the catalogue states of a model. */
+/** Figures that a list or the catalogue states for a model. */
 export interface ListedFigures {
   readonly contextTokens?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
@@ -17,7 +17,7 @@ export interface ListedFigures {
 }
 
 export interface Prices extends ListedPrice {
-  /** Prices of a whole request whose input has more tokens than this; absent if the prices do not change. */
+  /** Prices of the whole request if its input is longer than `inputTokens`; absent if the prices do not change. */
   readonly above?: LongInputPrices | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface ListedModel {
 
 export interface ListedModels {
   readonly models: readonly ListedModel[];
-  /** The kind of server, if the list reveals it; undefined when it could be any. */
+  /** Kind of the server, if its list reveals one; undefined when it could be any. */
   readonly dialect: ModelDialect | undefined;
 }
 
@@ -49,7 +49,7 @@ const word = lenient(z.string());
 const words = lenient(z.array(z.string()));
 const flag = lenient(z.boolean());
 
-/** A price by the length of the prompt, the shortest first. */
+/** Prices by the length of the prompt, the shortest first. */
 const tiers = lenient(z.array(z.object({ cost: price, min: lenient(z.number().int().nonnegative()) })));
 
 /** The fields that differ by server, all optional; `lists.test.ts` of the directory shows which server sends which. */
@@ -137,7 +137,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
   return {
     name: model.display_name ?? model.name ?? model.id,
     figures: {
-      // The loaded window first, then the largest possible one, and the training window last.
+      // Prefer the loaded window, then the largest possible one, then the training window.
       contextTokens:
         model.loaded_context_length ??
         model.context_length ??
@@ -221,12 +221,12 @@ function writesText(model: Entry): boolean {
   if (architecture?.output_modalities !== undefined) return architecture.output_modalities.includes('text');
   const kind = model.mode ?? model.model_info?.mode ?? type;
   if (kind !== undefined && !TEXT_KINDS.has(kind)) return false;
-  // Some servers know only these two kinds and give them to every model.
+  // Some servers give one of these two kinds to every model, so only the id can tell.
   const isSaid = kind !== undefined && kind !== 'model' && kind !== 'base';
   return isSaid || !OTHER_IDS.test(model.id);
 }
 
-/** A model with one odd field stays in the list. */
+/** Reads an odd value as undefined, so that a model with one odd field stays in the list. */
 function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }

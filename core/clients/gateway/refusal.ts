@@ -17,7 +17,7 @@ export class Refusal extends Error {
   readonly words: string;
   readonly retryAfter: string | undefined;
   readonly lesson: Lesson;
-  /** True when it is about money and not about the request. */
+  /** True when the refusal is about money and not about the request. */
   readonly isAccountEmpty: boolean;
   /** True once a part of the response has arrived: the provider may bill it. */
   readonly begun: boolean;
@@ -59,7 +59,7 @@ export class Refusal extends Error {
 const MAX_WORDS = 500;
 
 function clean(said: string, { sent, apiKey }: { sent: JsonObject; apiKey: string | undefined }): string {
-  // Long enough that secrets are found before the text is cut.
+  // Take more than is kept: secrets must be found before the text is cut.
   const start = said.slice(0, 3 * MAX_WORDS);
   const printable = start.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
   const withoutKey = apiKey === undefined ? printable : printable.replaceAll(apiKey, REDACTED);
@@ -76,10 +76,10 @@ const REDACTED = '[redacted]';
 /** Keys as providers print them in errors, whole or masked. */
 const KEY_LIKE = /\b(?:sk|pk|rk|gsk|xai|AIza|key|hf)[-_][\w*.-]{6,}/g;
 
-/** At this length, characters that also occur in the prompt count as a quotation. */
+/** A piece of this many characters that also occurs in the prompt counts as a quotation. */
 const QUOTE = 32;
 
-/** Converts any error of the model library into a failure. @param apiKey removed from the words of the server */
+/** Converts any error of the model library into a failure. @param apiKey key to remove from the server's words */
 export function toGatewayFailure(error: unknown, apiKey?: string): GatewayFailure {
   const ours = causeOf(error, GatewayFailure);
   if (ours !== undefined) return ours;
@@ -96,7 +96,7 @@ export function toGatewayFailure(error: unknown, apiKey?: string): GatewayFailur
   return failureByName(error, said?.words ?? '');
 }
 
-/** A text in place of a completion is the server's own words; a part of a completion is not. */
+/** Reads a text in place of a completion as the server's own words. A part of a completion is the model's. */
 function wordsInstead(error: unknown, apiKey: string | undefined): Refusal | undefined {
   if (!APICallError.isInstance(error)) return undefined;
   const { responseBody = '', requestBodyValues } = error;
@@ -123,12 +123,12 @@ function failureByName(error: unknown, words: string): GatewayFailure {
 
 const UNREADABLE = /JSONParse|TypeValidation|InvalidResponse|NoContent|EmptyResponse|NoOutput/;
 
-/** Finds an error of a class among an error and its causes. */
+/** Finds an error of a class in an error and its causes. */
 export function causeOf<T extends Error>(error: unknown, kind: new (...args: never[]) => T): T | undefined {
   return causes(error).find((cause): cause is T => cause instanceof kind);
 }
 
-/** The library wraps the errors of this service's `fetch`. */
+/** Lists an error and its causes. The library wraps the errors of this service's `fetch`. */
 function causes(error: unknown): Error[] {
   const found: Error[] = [];
   for (let cause = error; cause instanceof Error && found.length < 10; cause = cause.cause) {
@@ -154,7 +154,7 @@ function fromRefusal(refusal: Refusal): GatewayFailure {
   });
 }
 
-/** 408 and 409 are temporary, like every 5xx. */
+/** Statuses that are temporary, as every 5xx is. */
 const PASSING: ReadonlySet<number> = new Set([408, 409]);
 
 function kindOf(status: number): GatewayFailureKind {
@@ -163,5 +163,5 @@ function kindOf(status: number): GatewayFailureKind {
   return status >= 400 && status < 500 && !PASSING.has(status) ? 'refused' : 'error';
 }
 
-/** Longest delay of a request that a server can ask for. */
+/** Longest delay that a server can request. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;

@@ -11,16 +11,16 @@ import { collectStream } from './stream.ts';
 /** Limit of a response: a completion is text for a person, so a longer one is the provider's error. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Number of bytes read of a refusal: its words come first. */
+/** Bytes that are read of a refusal. Its words come first. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Listens to the response of the call within which the library sends a request. */
+/** Brings a call's stream listener to the `fetch` that the library calls. */
 export const streamListener = new AsyncLocalStorage<((text: () => string) => void) | undefined>();
 
 export interface GatewayFetchSettings {
   readonly dispatcher: Dispatcher;
   readonly apiKey: string | undefined;
-  /** Longest silence of a response that is streamed; any other is silent until its end. */
+  /** Longest silence of a streamed response. Other responses are silent until their end. */
   readonly silenceMs: number;
 }
 
@@ -50,7 +50,7 @@ export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
     const isEventStream = String(headers['content-type']).includes('event-stream');
     const text = await readAnswer(bounded(body), { isEventStream, refuse, onStream });
     if (statusCode === 200 && text.trim() === '') throw brokenOff(false);
-    // A status that has no body refuses even an empty text.
+    // `Response` takes no text, not even an empty one, for a status that has no body.
     return new Response(text === '' ? null : text, { status: statusCode, headers: JSON_BODY });
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library calls it with an address and a text only
@@ -90,7 +90,7 @@ async function readAnswer(
 /** Matches the beginning of server-sent events: a field, or a comment. */
 const EVENTS = /^[\s\uFEFF]*(?:(?:data|event|id|retry)[ \t]*:|:)/;
 
-/** First characters that reveal the form of a body. */
+/** Number of characters at the start of a body that reveal its form. */
 const SHOWS_FORM = 8;
 
 async function startOf(body: AsyncIterable<Buffer>): Promise<{ head: Buffer[]; rest: AsyncIterator<Buffer> }> {
@@ -114,7 +114,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** The library refuses a body that is not JSON. */
+/** Returns a body that is not JSON unchanged; the library refuses it. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
@@ -147,7 +147,7 @@ function fellSilent(): GatewayFailure {
 async function readWhole(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  // Removes a byte order mark, which is not JSON.
+  // The decoder removes a byte order mark, which is not JSON.
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
@@ -161,7 +161,7 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
       if (bytes >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // The status counts; the words that have arrived are shown.
+    // The status is enough for the refusal: show the words that have arrived.
   }
   return Buffer.concat(chunks).toString('utf8', 0, MAX_REFUSAL_BYTES);
 }
@@ -192,7 +192,8 @@ export function adaptRequest(
     messages: Array.isArray(messages) ? adaptMessages(messages, abilities, tools) : messages,
     ...(limit === undefined || limitField === 'none' ? {} : { [limitField]: limit }),
     ...(effort === undefined ? {} : effortField(effort, abilities)),
-    // A grammar for the text leaves llama.cpp and vLLM no way to call a tool; Groq and Gemini refuse both together.
+    // Send no schema beside tools: a grammar for the text keeps llama.cpp and vLLM from calling tools, and Groq and
+    // Gemini refuse both together.
     ...(format === undefined || tools || !takesSchema(format, abilities) ? {} : { response_format: format }),
     ...(oneCall && abilities.parallelToolCallsField !== false ? { parallel_tool_calls: false } : {}),
     ...(streaming ? { stream: true } : {}),

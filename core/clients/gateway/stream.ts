@@ -21,7 +21,7 @@ export async function collectStream(
   onStream?.(() => stream.content);
   const parser = createParser({
     onEvent: ({ data, event }) => stream.addEvent(data, event),
-    // An error that a proxy or a framework wrote between the events, without `data:`.
+    // A proxy or a framework may write an error between the events, without `data:`.
     onError: ({ field, value, line }) => {
       if (field === 'error') stream.addEvent(value ?? '', 'error');
       else stream.addStray(line ?? '');
@@ -45,13 +45,13 @@ export async function collectStream(
   return stream.body();
 }
 
-/** Length of text between events that is read for an error. */
+/** Most characters of text between events that are read for an error. */
 const MAX_STRAY = 64 * 1024;
 
-/** A completion in the making, from chunks in all the forms that servers send. */
+/** Builds a completion from chunks, in all the forms that servers send. */
 class Collected {
   isDone = false;
-  /** True once the connection has ended: text without an end is not an event. */
+  /** True once the connection has ended. The beginning of an event is then no fault. */
   isOver = false;
   hasBegun = false;
   fault: Fault | undefined;
@@ -84,14 +84,14 @@ class Collected {
     else if (this.stray.length < MAX_STRAY) this.stray += `${line}\n`;
   }
 
-  /** The error in lines outside of events, for a stream that does not end well. */
+  /** Returns the error in lines outside of events, for a stream that does not end well. */
   strayFault(): Fault | undefined {
     if (this.isWhole || this.stray.trim() === '') return undefined;
     const [event] = readEvents(this.stray);
     return event?.kind === 'fault' ? event.fault : undefined;
   }
 
-  /** True once the stream has a finish reason, or has ended in form after some content. */
+  /** True once the stream has a finish reason, or has ended properly after some content. */
   get isWhole(): boolean {
     return finishWord(this.finishReason) !== undefined || (this.isDone && this.hasBegun);
   }
@@ -138,7 +138,7 @@ class Collected {
     this.hasBegun = true;
   }
 
-  /** Joins the pieces of one block, which have its index. */
+  /** Joins the pieces of one block, which share an index. */
   private addDetail(piece: JsonObject): void {
     this.hasBegun = true;
     const { index, type } = piece;

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
-/** A tool call in a completion. */
 interface WholeCall {
   id?: string;
   readonly type: 'function';
@@ -8,10 +7,7 @@ interface WholeCall {
   readonly extra_content?: unknown;
 }
 
-/**
- * Reads the calls of an unstreamed message: some servers send arguments as an object, or the single call of the old
- * API.
- */
+/** Reads the calls of an unstreamed message. Some servers send objects as arguments, or the old API's single call. */
 export function wholeCalls({ tool_calls: calls, function_call: old }: JsonObject): WholeCall[] {
   return piecesOf(calls, old).map((piece) => {
     const call = new OpenCall();
@@ -63,7 +59,7 @@ export class StreamedCalls {
   private readonly byId = new Map<string, OpenCall>();
   private last: OpenCall | undefined;
 
-  /** Adds the pieces of one delta. @returns whether it contained any */
+  /** Adds the pieces of one delta. @returns whether there were any */
   add({ tool_calls: calls, function_call: old }: JsonObject): boolean {
     const pieces = piecesOf(calls, old);
     for (const piece of pieces) this.addPiece(piece);
@@ -74,7 +70,7 @@ export class StreamedCalls {
     const { index, id } = piece;
     const open = (id === undefined ? undefined : this.byId.get(id)) ?? this.openAt(piece);
     const isElsewhere = index !== null && this.byIndex.get(index) !== open;
-    // The server has repeated the whole call.
+    // The server repeats the whole call: skip the piece.
     if (!isElsewhere && open?.repeats(piece) === true) return;
     const call = open === undefined || open.isFollowedBy(piece, isElsewhere) ? this.begin(open, piece) : open;
     if (index !== null) this.byIndex.set(index, call);
@@ -83,7 +79,7 @@ export class StreamedCalls {
     call.add(piece);
   }
 
-  /** The call that a piece without a known id continues: the one with its index, else the last one. */
+  /** Returns the call that a piece without a known id continues: the call with its index, else the last one. */
   private openAt({ index, name }: Piece): OpenCall | undefined {
     if (index === null) return this.last;
     return this.byIndex.get(index) ?? (name === undefined ? this.last : undefined);
@@ -108,7 +104,7 @@ class OpenCall {
   private readonly balance = new Balance();
   private readonly mayBeEcho: boolean;
 
-  /** @param mayBeEcho it began with only the name of the previous call, which some servers repeat at its end */
+  /** @param mayBeEcho the call began with only the name of the previous call, which some servers repeat at its end */
   constructor(mayBeEcho = false) {
     this.mayBeEcho = mayBeEcho;
   }
@@ -123,7 +119,7 @@ class OpenCall {
 
   /**
    * Tells whether a piece begins another call.
-   * @param isElsewhere its index is not the index of this call
+   * @param isElsewhere the piece's index is not the index of this call
    */
   isFollowedBy({ index, id, name, args }: Piece, isElsewhere: boolean): boolean {
     if (this.name === '' || (name === undefined && args.trim() === '')) return false;
@@ -193,5 +189,5 @@ class Balance {
   }
 }
 
-/** The signs that change a balance, and any other that is no white space as a run. */
+/** Matches the characters that change a balance, and runs of other characters that are no white space. */
 const SIGNS = /\\[\s\S]?|["{}[\]]|[^\s"{}[\]\\]+/g;

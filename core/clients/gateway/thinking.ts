@@ -5,9 +5,9 @@ export interface SaidText {
 }
 
 export interface ThinkingHabits {
-  /** The server's template may have written the opening tag, so that a response begins inside its thinking. */
+  /** True if the server's template may have written the opening tag, so that a response begins inside its thinking. */
   readonly beginsInside?: boolean | undefined;
-  /** The response has reasoning in a field of its own: further blocks in its text are thinking too. */
+  /** True if the response has reasoning in a field of its own. Further blocks in its text are then thinking too. */
   readonly reasons?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
     if (first?.kind !== 'open' || first.from !== afterSpace(content, at)) break;
     const end = closingOf(tags, next, content);
     const closing = tags[end];
-    // Thinking that was cut before its end does not count as text either.
+    // Thinking that was cut off does not count as text either.
     if (closing === undefined) return { text: '', thinking: [...taken, content.slice(first.from)].join('\n') };
     taken.push(content.slice(first.to, closing.from));
     at = closing.to;
@@ -50,7 +50,7 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
 
 /**
  * Returns the visible part of an unfinished text: without open thinking and without half a tag. Text that may have
- * begun inside thinking is shown until a closing tag proves that it had.
+ * begun inside thinking is shown until a closing tag proves that it is thinking.
  */
 export function saidSoFar(content: string, beginsInside = false): string {
   if (/^\s*a[a-z]{0,7}$|^\s*analysis(?=\S)(?![\s\S]*assistantfinal\S)/.test(content)) return '';
@@ -65,7 +65,7 @@ export function saidSoFar(content: string, beginsInside = false): string {
 /** Matches the end of a text that may begin a tag, and the head of a channel. */
 const OPEN_END = /(?:<\|(?:start|channel)\|>(?:(?!<\|message\|>)[\s\S]){0,200}|[<[◁][^<>[\]\n]{0,110})$/;
 
-/** Tags at which blocks may begin; the limit bounds the cost of hostile texts. */
+/** Most tags at which blocks may begin, which bounds the cost of hostile texts. */
 const MOST_TAGS = 50;
 
 /** A tag that begins or ends thinking, or the line of a code fence. */
@@ -79,10 +79,10 @@ interface Tag {
 /** The tags that open and close thinking. */
 const FORMS: readonly (readonly [string, string])[] = [
   ...['think|thinking', 'thoughts?', 'reasoning'].map(
-    // Qwen, DeepSeek, Seed, Gemini and others; some put a name space before the name.
+    // Tags of Qwen, DeepSeek, Seed, Gemini and others; some put a name space before the name.
     (name) => [`<(?:\\w{2,10}:)?(?:${name})(?:\\s[^<>\\n]{0,100})?>`, `</(?:\\w{2,10}:)?(?:${name})>`] as const,
   ),
-  // Mistral, Kimi, Gemma 4, MedGemma, Command A and OpenThinker.
+  // Tags of Mistral, Kimi, Gemma 4, MedGemma, Command A and OpenThinker.
   ['\\[think\\]', '\\[/think\\]'],
   ['◁think▷', '◁/think▷'],
   ['<\\|channel>(?:thought|thinking|analysis)\\b', '<channel\\|>'],
@@ -146,7 +146,7 @@ function loneClosing(tags: readonly Tag[], content: string): Tag | undefined {
   return endsLine && !isReport ? closing : undefined;
 }
 
-/** Removes blocks further down, and adds them to `taken`. An opening tag within a sentence is a quotation. */
+/** Removes later blocks of thinking, and adds them to `taken`. An opening tag within a sentence is a quotation. */
 function withoutLaterBlocks(
   { content, at, tags, next }: { content: string; at: number; tags: readonly Tag[]; next: number },
   taken: string[],
@@ -165,7 +165,7 @@ function withoutLaterBlocks(
     if (closing === undefined) continue;
     taken.push(content.slice(tag.to, closing.from));
     text += content.slice(from, tag.from);
-    // A line that the block has filled is removed with it.
+    // Remove the whole line if the block has filled it.
     from = beginsLine(content, tag.from) ? afterSpace(content, closing.to) : closing.to;
   }
   return text + content.slice(from);
@@ -189,7 +189,7 @@ const CHANNELS = /^\s*(?:<\|start\|>\w*\s*)?<\|channel\|>/;
 const CHANNEL =
   /(?:<\|start\|>[^<]*)?<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>([\s\S]*?)(?:<\|end\|>|<\|return\|>|(?=<\|call\|>|<\|start\|>|<\|channel\|>)|$)/g;
 
-/** The same channels after a server has dropped the marks between them. */
+/** Matches the channels of gpt-oss when a server has dropped the marks between them. */
 const BARE_CHANNELS = /^\s*analysis(?=\S)([\s\S]*?)assistantfinal(?=\S)/;
 
 /** Reads the channels of gpt-oss if a server passes them on; undefined for any other text. A call stays unchanged. */

@@ -26,14 +26,14 @@ export interface CallInput {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: ToolSet;
-  /** JSON Schema of the text, if the model can be held to one; undefined for any text. */
+  /** JSON Schema for the text, if the model can be held to one; undefined for any text. */
   readonly resultSchema?: JsonObject | undefined;
 }
 
 export interface TokenBounds {
   /** Window of the model; null when it is unknown. */
   readonly contextTokens?: number | null | undefined;
-  /** Undefined leaves the limit to the server. */
+  /** Most output tokens; undefined leaves the limit to the server. */
   readonly maxOutputTokens?: number | undefined;
 }
 

@@ -18,7 +18,7 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-/** A check that is not made now, because many others of the same project are waiting. */
+/** A check that is refused for now, because many others of the same project are waiting. */
 export class SchemaBusyError extends SchemaError {}
 
 /**
@@ -76,7 +76,7 @@ export function schemaRefusal(error: unknown, path: string): AppError {
   return invalid([{ path, message: `not a usable JSON Schema (${error.message})` }]);
 }
 
-/** Computing time of the thread. Both usually take milliseconds. */
+/** Limits of computing time in the thread. Compiling and checking usually take milliseconds. */
 const COMPILE_LIMIT_MS = 4_000;
 const CHECK_LIMIT_MS = 500;
 
@@ -85,7 +85,7 @@ const thread = new BoundedThread<SchemaJob, SchemaJobResult>({
   maxHeapMb: 256,
 });
 
-/** The checks that need no thread. */
+/** Compiled checks of schemas that need no thread. */
 const quickChecks = new LRUCache<string, SchemaCheck, JsonObject>({
   max: 500,
   memoMethod: (_id, _stale, { context: schema }) => compileSchema(schema),
@@ -97,8 +97,8 @@ interface Verdict {
 }
 
 /**
- * Verdicts by project and hash of the schema. A refusal is kept too, so that its time is spent once, and expires after
- * a while. A value of one project cannot make a schema unusable for another.
+ * Verdicts by project and hash of the schema. Refusals are kept too, so that their time is spent once, and expire after
+ * a while. Because each project has its own, a value of one cannot make a schema unusable for another.
  */
 const verdicts = new LRUCache<string, Verdict>({ max: 5_000, ttl: 10 * 60_000 });
 
@@ -165,10 +165,13 @@ function refuse(id: string, why: string): SchemaError {
   return new SchemaError(refusal);
 }
 
-/** Compiles within a second or two on a busy machine; the largest tools in public use have some hundreds. */
+/**
+ * Most nodes of a schema: it then compiles within a second or two on a busy machine. The largest public tools have some
+ * hundreds.
+ */
 const MAX_NODES = 2_000;
 
-/** Compiles within some 20 ms, also on a busy machine. */
+/** Most nodes of a schema for a quick check: it then compiles within some 20 ms, also on a busy machine. */
 const QUICK_NODES = 60;
 /** Limit for a schema and for a value, as JSON: the time of a quick check is at most proportional to their product. */
 const QUICK_LENGTH = 10_000;

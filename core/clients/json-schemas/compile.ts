@@ -30,7 +30,7 @@ export interface ReadableSchema {
 
 /** A keyword of a schema that cannot be read. */
 export interface LeftOutPart {
-  /** In dotted form, like `properties.year.pattern`. */
+  /** Place in dotted form, like `properties.year.pattern`. */
   readonly place: string;
   readonly reason: string;
 }
@@ -41,7 +41,7 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
-  // A new instance each time: in a shared one a schema could take the `$id` of another, or of the dialect itself.
+  // Make a new instance each time: in a shared one a schema could take the `$id` of another, or of the dialect itself.
   const ajv = formats.default(new Dialect({ ...OPTIONS, validateSchema: false }));
   const validate = ajv.compile(schema);
   return (value) => {
@@ -50,7 +50,7 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   };
 }
 
-/** Explains why a keyword cannot be read; undefined when it can, judged without the rest of the schema. */
+/** Explains why a keyword cannot be read; undefined when it can. The rest of the schema is not considered. */
 export function keywordFault(
   dialect: unknown,
   { keyword, value, type }: { readonly keyword: string; readonly value: unknown; readonly type?: unknown },
@@ -83,7 +83,7 @@ const OPTIONS = {
   logger: false,
   // A property called `constructor` exists when the value has it, and not because every object inherits one.
   ownProperties: true,
-  // Nested references that are inlined would multiply the code.
+  // Inlining nested references would multiply the code.
   inlineRefs: false,
   // Ajv's own optimizer takes three quarters of the time, which does not pay for checks that run a few times.
   code: { optimize: false, regExp: linearPattern },
@@ -91,14 +91,16 @@ const OPTIONS = {
 
 interface DialectSupport {
   readonly Dialect: new (options: typeof OPTIONS & { validateSchema?: boolean }) => Ajv;
-  /** Checks schemas themselves; shared, because compiling a dialect's own schema takes longer than most. */
+  /**
+   * Checks schemas themselves. The instance is shared, because compiling a dialect's own schema takes longer than most.
+   */
   readonly meta: Ajv;
 }
 
 const DRAFT_7 = supportFor(AjvDraft7);
 const DRAFT_2020 = supportFor(Ajv2020);
 
-/** 2020-12 unless the schema says otherwise, as MCP has it; older dialects are read as draft 7. */
+/** Returns the support for a dialect: 2020-12 without a name, as MCP has it, and draft 7 for older dialects. */
 function dialectOf(name: unknown): DialectSupport {
   return typeof name === 'string' && /draft-0[4-7]/.test(name) ? DRAFT_7 : DRAFT_2020;
 }

@@ -2,7 +2,7 @@ import { isJsonObject, JSON_POINTER, valueAt, type JsonObject } from '#lib/json.
 import { cut } from '#lib/text.ts';
 import { compileSchema, keywordFault, type LeftOutPart, type ReadableSchema } from './compile.ts';
 
-/** Keywords that hold a schema, or a list of them. */
+/** Keywords whose value is a schema, or a list of schemas. */
 export const SUBSCHEMAS = [
   'items',
   'prefixItems',
@@ -21,7 +21,7 @@ export const SUBSCHEMAS = [
   'then',
   'else',
 ];
-/** Keywords that hold schemas by name. */
+/** Keywords whose value has schemas by name. */
 export const NAMED_SUBSCHEMAS = [
   'properties',
   'patternProperties',
@@ -44,7 +44,7 @@ export function readLeniently(schema: JsonObject): ReadableSchema {
     void compileSchema(read.schema);
     return read;
   } catch {
-    // Names of schemas can contradict each other; references by their place need none.
+    // Names of schemas can contradict each other. References by place need no names, so drop the names.
     const unnamed = readRoot(schema, { distrustsRefs: true, dropsNames: true });
     void compileSchema(unnamed.schema);
     return unnamed;
@@ -52,14 +52,14 @@ export function readLeniently(schema: JsonObject): ReadableSchema {
 }
 
 interface Manner {
-  /** Counts references as left out when a missing part would refuse more. */
+  /** Counts a keyword with references as left out, in case a definition that they refer to lost a part. */
   readonly distrustsRefs?: boolean;
   readonly dropsNames?: boolean;
 }
 
 function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false }: Manner): ReadableSchema {
   const leftOut: LeftOutPart[] = [];
-  /** The places of lists of properties that lost one. */
+  /** Places of the keywords that were left out or lost a part. */
   const shortened = new Set<string>();
   const dialect = root['$schema'];
   const anchors = JSON.stringify(root);
@@ -87,7 +87,7 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
       NEGATING.has(keyword) && isLoosened
         ? 'a part of it was left out'
         : keyword === '$ref' && !isResolved(value)
-          ? 'what it refers to is not there'
+          ? 'its target does not exist'
           : dropsNames && NAMES.has(keyword)
             ? 'the names of its schemas contradict each other'
             : keywordFault(dialect, { keyword, value: kept, type: schema['type'] });
@@ -127,7 +127,7 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return {};
   }
 
-  /** Leaves out keywords about everything that other keywords do not cover, if those cover less now. */
+  /** Leaves out keywords for the rest, such as `additionalProperties`, if the keywords beside them lost a part. */
   function leaveOutStricter(read: Map<string, unknown>, at: string): void {
     const inside = at === '' ? '' : `${at}.`;
     for (const [keyword, others] of STRICTER) {
@@ -161,7 +161,7 @@ const VALUES: ReadonlySet<string> = new Set(['const', 'default']);
 const NAMES: ReadonlySet<string> = new Set(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef']);
 /** Keywords that refuse more when a schema in them allows more. */
 const NEGATING: ReadonlySet<string> = new Set(['not', 'oneOf', 'if']);
-/** Keywords that refuse more when one of these was left out. */
+/** Keywords that refuse more when one of the keywords listed with them was left out. */
 const STRICTER: readonly (readonly [string, readonly string[]])[] = [
   ['additionalProperties', ['properties', 'patternProperties']],
   ['unevaluatedProperties', ['properties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', 'if', '$ref', 'dependent']],

@@ -4,7 +4,7 @@ import { shown } from '#lib/exact-json/faults.ts';
 
 /** Keywords that may judge a number and its nearest double differently. */
 const LIMITS = /"(?:minimum|maximum|exclusiveMinimum|exclusiveMaximum|const|enum)":/;
-/** A keyword whose verdict on a number does not follow from the doubles around it. */
+/** Keywords whose verdict on a number does not follow from the doubles around it. */
 const MULTIPLE = /"multipleOf":(?!1[,}])/;
 const UNIQUE = /"uniqueItems":true/;
 
@@ -51,7 +51,7 @@ export function refuseLongNumbers(schema: unknown, context: z.RefinementCtx): vo
 
 /**
  * Writes JSON with a double for each number that no double represents.
- * @param isUnique true for a double that differs from all others of the value
+ * @param isUnique true if each double must differ from all others of the value
  */
 function withDoubles(value: unknown, step: number, isUnique: boolean): string {
   const { exact, held } = numbersIn(value);
@@ -84,7 +84,7 @@ function numbersIn(root: unknown): { readonly exact: readonly ExactNumber[]; rea
   return { exact, held };
 }
 
-/** Finds the next free double; each step skips all doubles that earlier ones have passed. */
+/** Finds the next free double. Each step skips all doubles that earlier steps have passed. */
 class FreeDoubles {
   private readonly next = new Map<number, number>();
 

@@ -1,16 +1,17 @@
 import { isJsonObject, jsonObjectsIn, valueAt, type JsonObject } from '#lib/json.ts';
 
-/** Values of one sample. A schema can describe endless or huge ones. */
+/** Most values of one sample, because a schema can describe endless or huge values. */
 const MOST_VALUES = 300;
 const DEEPEST = 10;
 /** Depth to which optional members and items are sampled. */
 const OPTIONAL_UNTIL = 3;
-/** The most characters of JSON of a value that the schema states, and of a text. */
+/** Most characters of a text, and of the JSON of a value that the schema states. */
 const LONGEST = 4_000;
 
 /**
- * Makes a value of the form that a JSON Schema describes: its constants, words, examples and defaults where it has
- * some, else plain values. Bounded for every schema. Keywords such as `pattern` are not obeyed: the caller checks it.
+ * Makes a value of the form that a JSON Schema describes: from its constants, words, examples and defaults if it has
+ * some, else from plain values. The size is bounded for every schema. Keywords such as `pattern` are not obeyed: the
+ * caller checks the value.
  * @param withOptional false for required members only
  */
 export function sampleOf(schema: JsonObject, withOptional: boolean): unknown {

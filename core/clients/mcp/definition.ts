@@ -13,11 +13,11 @@ export interface ToolDefinition {
   readonly annotations: JsonObject | null;
 }
 
-/** Names an invisible character of a definition, in a text or in a name of its schemas. */
+/** Names an invisible character of a definition, in a text or in a name of its schemas; undefined without one. */
 export function unseenCharacter(
   definition: Pick<ToolDefinition, 'name' | 'description' | 'inputSchema'>,
 ): string | undefined {
-  // Texts and names are checked before they become JSON, because JSON escapes some of these characters.
+  // Check texts and names before they become JSON, because JSON escapes some of these characters.
   const waiting: unknown[] = [definition];
   while (waiting.length > 0) {
     const value = waiting.pop();
@@ -32,13 +32,13 @@ export function unseenCharacter(
 }
 
 /**
- * Describes the fault of the `x-mcp-header` annotations of an input schema, or undefined: MCP 2026-07-28, "Custom
- * Headers from Tool Parameters". The MCP library sends the headers of schemas that pass; by the same rules it leaves
- * tools out, but only from lists that it pages through by itself.
+ * Describes the fault of the `x-mcp-header` annotations of an input schema (MCP 2026-07-28, "Custom Headers from Tool
+ * Parameters"); undefined without one. The MCP library sends the headers of schemas that pass. It leaves out tools by
+ * the same rules, but only from lists whose pages it reads by itself.
  */
 export function headerAnnotationFault(inputSchema: JsonObject): string | undefined {
   const names = new Set<string>();
-  // A list instead of recursion, because the server chooses how deeply the schema is nested.
+  // Use a list instead of recursion, because the server chooses how deeply the schema is nested.
   const open: Place[] = [{ schema: inputSchema, reachable: false, below: true }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const { schema, reachable, below } = place;
@@ -77,7 +77,7 @@ interface Place {
 }
 
 const ANNOTATION = 'x-mcp-header';
-/** RFC 9110, section 5.6.2. */
+/** A token of HTTP (RFC 9110, section 5.6.2). */
 const HTTP_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 

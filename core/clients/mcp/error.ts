@@ -25,7 +25,7 @@ export const TOOL_SERVER_ERRORS = {
   malformed: 'the answer of the server does not follow MCP',
   protocol: 'the server refused the request',
   session_lost: 'the server no longer knows the session',
-  input_required: 'the tool wants to ask a person, and a run has none',
+  input_required: 'the tool wants to ask a person, but no person takes part in a run',
   cancelled: 'the call was cancelled',
 } as const;
 export type ToolServerErrorKind = keyof typeof TOOL_SERVER_ERRORS;
@@ -35,7 +35,7 @@ export class ToolServerError extends Error {
   readonly kind: ToolServerErrorKind;
   /** False only when it is certain that the server has not acted on the request. */
   readonly mayHaveArrived: boolean;
-  /** The server has answered this request with an error, so it knows the outcome. */
+  /** True when the server answered this request with an error, and so knows the outcome. */
   readonly isAnswer: boolean;
   /** The server's own words, if any: untrusted, for the model and the run's detail only. */
   readonly serverMessage: string | undefined;
@@ -67,7 +67,7 @@ export class ToolServerError extends Error {
   }
 }
 
-/** A request that is refused because it needs a sign-in has arrived, but the server has not acted on it. */
+/** Errors after which the server has not acted on the request, such as a refusal that asks for a sign-in. */
 const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'blocked',
   'unreachable',
@@ -105,7 +105,7 @@ export function wordsInBody({ data: { text } }: SdkHttpError): string | undefine
   return typeof text === 'string' ? statedError(text)?.words : undefined;
 }
 
-/** Version negotiation wraps the error of the transport. */
+/** Finds this service's error among the causes, because version negotiation wraps the error of the transport. */
 function causeOf(error: unknown): ToolServerError | AppError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each instanceof ToolServerError || each instanceof AppError) return each;

@@ -3,7 +3,7 @@ import { ToolServerError } from './error.ts';
 /** Limits of the JSON of one response. */
 export interface JsonLimits {
   readonly objects: number;
-  /** Members of objects, items of lists, and the objects and lists themselves. */
+  /** Number of members, items, objects and lists together. */
   readonly values: number;
 }
 
@@ -37,10 +37,7 @@ export function limitJson(
   return new Response(counted, { status, statusText, headers });
 }
 
-/**
- * Match the end of a stretch of a string, and characters outside of strings that count or begin one: a native search,
- * because most bytes are text.
- */
+/** Match the next character that matters, inside and outside of a string. A native search passes the others quickly. */
 const WITHIN_STRING = /["\\\n\r]/g;
 const OUTSIDE = /["{[,]/g;
 
@@ -54,7 +51,7 @@ function createCounter(): (chunk: Uint8Array) => JsonLimits {
   let objects = 0;
   let values = 0;
   return ({ buffer, byteOffset, byteLength }) => {
-    // Read bytes as characters: in UTF-8 the syntax of JSON is never part of another character.
+    // Read bytes as characters: in UTF-8, no byte of JSON's syntax is part of another character.
     const text = Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
     for (let at = 0; at < text.length;) {
       if (isEscaped) {

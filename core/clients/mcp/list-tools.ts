@@ -10,14 +10,14 @@ import type { CallLimits } from './session-life.ts';
 
 const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
-/** The most tools over all pages, usable or not. */
+/** Most tools over all pages, usable or not. */
 const MAX_LISTED = 2_000;
-/** A definition beyond this cannot be reviewed by a person, nor be given to a model. */
+/** Most bytes of one definition: a person cannot review a longer one, nor can a model be given it. */
 const MAX_DEFINITION_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 128;
-/** Tools that are examined in one turn of the event loop. */
+/** Number of tools that are examined in one turn of the event loop. */
 const TOOLS_A_TURN = 50;
-/** Size of all definitions together, usable or not: far more than any model reads. */
+/** Most bytes of all definitions together, usable or not: far more than any model reads. */
 const MAX_ALL_BYTES = 4 * 1024 * 1024;
 
 export interface ListedTools {
@@ -27,13 +27,13 @@ export interface ListedTools {
   readonly dropped: readonly SkippedTool[];
   /** True when there are more tools than the limits allow. */
   readonly truncated: boolean;
-  /** True when the server's pages lead back to an earlier one, so that the rest is unknown. */
+  /** True when the server's pages lead back to an earlier page, so that the rest of the list is unknown. */
   readonly circular: boolean;
 }
 
-/** A tool of the server that cannot be used here, or a field that its definition lacks here. */
+/** A tool of the server that cannot be used, or a field that was left out of its definition. */
 export interface SkippedTool {
-  /** Name of the tool, cut for display; without a name its place in the list. */
+  /** Name of the tool, cut for display, or its place in the list if it has no name. */
   readonly tool: string;
   /** The field that cannot be read; null for the tool as a whole. */
   readonly field: string | null;
@@ -69,7 +69,7 @@ export async function listAllTools(session: ToolSession, limits: CallLimits): Pr
       }
       const { name } = definition;
       const size = sizeOf(definition);
-      // A tool that cannot be used was sent too, so it counts.
+      // A tool that cannot be used was sent too, so its size counts.
       bytes += Math.min(size, MAX_ALL_BYTES);
       if (bytes > MAX_ALL_BYTES) return ended('truncated');
       const earlier = tools.get(name);
@@ -119,7 +119,7 @@ async function* pagesOf(
 export interface FoundTool {
   /** The tool; undefined when it is gone, or when a list leaves it out. */
   readonly definition: ToolDefinition | undefined;
-  /** The usable tools that were listed before it, by name. */
+  /** The usable tools that are listed before the wanted one, by name. */
   readonly listed: ReadonlyMap<string, ToolDefinition>;
   /** Time for which the server guarantees its list; infinite when it names none. */
   readonly ttlMs: number;
@@ -133,7 +133,7 @@ export async function findTool(session: ToolSession, name: string, limits: CallL
   for await (const page of pagesOf(session, limits)) {
     ttlMs = Math.min(ttlMs, page.ttlMs);
     for (const { definition } of page.tools) {
-      // The first definition of a name is the tool.
+      // If a name repeats, the first definition counts.
       if (definition === undefined || seen.has(definition.name)) continue;
       seen.add(definition.name);
       if (seen.size % TOOLS_A_TURN === 0) await nextTurn();

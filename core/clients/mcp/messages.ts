@@ -11,14 +11,14 @@ export interface Asked {
 /** Receives the parts of a response that the library does not see. */
 export interface Hold {
   result(value: unknown): void;
-  /** The error of the response names no request, so the library gets it with the id of this request. */
+  /** Called when the error of the response names no request: the library gets it with the id of this request. */
   unnamedError(): void;
 }
 
 /**
- * Rewrites the JSON-RPC messages of a response so that the MCP library accepts them, however loosely the server writes:
- * it sees a well-formed envelope and handshake. It never sees the result of a `tools/…` request, which is kept aside
- * and read part by part. The text of the protocol is parsed here only.
+ * Rewrites the JSON-RPC messages of a response so that the MCP library accepts them, even if the server writes loosely:
+ * the library sees a well-formed envelope and handshake. It never sees the result of a `tools/…` request, which is kept
+ * aside and read part by part. Only this module parses the text of the protocol.
  * @returns the same text when it is not JSON
  */
 export function mendMessages(text: string, asked: Asked, hold: Hold): string {
@@ -34,7 +34,7 @@ function parseText(text: string): unknown {
 
 /** The JSON-RPC error that the body of a response states about a request. */
 export interface StatedError {
-  /** True when it names the request. */
+  /** True when the error names the request. */
   readonly isOurs: boolean;
   /** True for an error of JSON-RPC; other errors with a message may come from a gateway. */
   readonly isJsonRpc: boolean;
@@ -68,8 +68,8 @@ function stated(value: unknown): string {
 }
 
 /**
- * Tells whether a server says by an HTTP status that it no longer knows the session of a request. MCP wants 404 then; 400
- * and 410 are common, and gateways say 401 to requests that carry no credentials.
+ * Tells whether a server says by an HTTP status that it no longer knows the session of a request. MCP requires 404; 400
+ * and 410 are common, and gateways say 401 to requests without credentials.
  */
 export function isStatusOfLostSession(status: number): boolean {
   return STATUSES.has(status);
@@ -102,7 +102,7 @@ const SAYS_NOTHING = /^\W*(?:error|invalid request|bad request|not found|gone|un
 function mend(message: unknown, asked: Asked, hold: Hold): unknown {
   if (!isJsonObject(message)) return message;
   const envelope = { ...message, jsonrpc: '2.0' };
-  // A request or a notification of the server.
+  // The message is a request or a notification of the server.
   if (isGiven(message['method'])) return isGiven(message['params']) ? envelope : { ...envelope, params: undefined };
   const { id, result, error } = message;
   if (isGiven(error)) {
@@ -133,7 +133,7 @@ const PLACEHOLDERS: Readonly<Record<string, JsonObject>> = {
   ping: {},
 };
 
-/** Tells whether a request belongs to an open session, and does not open one. */
+/** Tells whether a request belongs to an open session and does not open a new one. */
 export function isOfSession({ method }: Asked): boolean {
   return method in PLACEHOLDERS;
 }
@@ -150,14 +150,14 @@ function readError(error: unknown): { code: number; message: string; data?: unkn
   };
 }
 
-/** JSON-RPC's code for an internal error, for an error without a code. */
+/** JSON-RPC's code for an internal error, used for an error without a code. */
 const UNSTATED = -32603;
 
 function isIdOf(asked: Asked, id: unknown): boolean {
   return (typeof id === 'number' || typeof id === 'string') && String(id) === String(asked.id);
 }
 
-/** Servers write null, false or an empty text for a member without a value. */
+/** Tells whether a member has a value. Servers write null, false or an empty text for none. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }

@@ -34,7 +34,7 @@ export function readPage(result: unknown): ToolPage {
     tools: tools.map(readTool),
     // Servers write an empty cursor, or null, on their last page.
     nextCursor: hasNext ? String(nextCursor) : undefined,
-    // Servers without a preference say 0.
+    // Servers without a preference say 0, which counts as no limit.
     ttlMs: typeof ttlMs === 'number' && ttlMs > 0 ? Math.ceil(ttlMs) : Number.POSITIVE_INFINITY,
   };
 }
@@ -67,7 +67,7 @@ function readTool(tool: unknown): ListedTool {
   };
 }
 
-/** Arguments are an object (MCP, "Tools: Data Types"), even if the schema does not say so. */
+/** Makes a schema require an object, as arguments are objects (MCP, "Tools: Data Types"). */
 function ofObjects(schema: JsonObject | null | undefined): JsonObject {
   return schema?.['type'] === 'object' ? schema : { ...schema, type: 'object' };
 }

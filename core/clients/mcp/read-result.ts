@@ -16,7 +16,7 @@ export type ContentPart =
       readonly type: 'image' | 'audio' | 'resource';
       readonly mimeType: string | null;
       readonly uri: string | null;
-      /** In Base64. */
+      /** Base64. */
       readonly data: string;
     }
   | { readonly type: 'link'; readonly name: string; readonly mimeType: string | null; readonly uri: string }
@@ -45,7 +45,10 @@ function listOf(content: unknown): readonly unknown[] {
   throw malformed(`result.content is ${kindOf(content)}, not a list`);
 }
 
-/** Success needs a plain statement, so every value that does not clearly deny an error counts as an error. */
+/**
+ * Tells whether a result is an error. Success needs a plain statement, so every value that does not clearly deny an
+ * error counts as one.
+ */
 function saysError(isError: unknown): boolean {
   if (typeof isError === 'string') return !['', 'false', 'no', '0'].includes(isError.trim().toLowerCase());
   return Boolean(isError);
@@ -88,7 +91,7 @@ function readResource(resource: JsonObject): ContentPart | undefined {
   return { type: 'resource', data: blob, mimeType: textIn(resource, 'mimeType'), uri: textIn(resource, 'uri') };
 }
 
-/** Some servers send a number in place of a text. */
+/** Tells whether a value can be read as text, because some servers send a number instead. */
 function isText(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

@@ -8,7 +8,7 @@ import { isOfSession, type Asked, type Hold } from './messages.ts';
 import type { ToolServer } from './server.ts';
 import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 
-/** The `fetch` under the MCP client, and facts that only it knows. */
+/** The `fetch` that the MCP client uses, and facts that only this `fetch` knows. */
 export interface ServerFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly watch: ResponseWatch;
@@ -16,7 +16,7 @@ export interface ServerFetch {
   held(this: void): unknown;
   /** True when the error of the latest request has no id, so that it proves nothing about the request. */
   isUnnamed(this: void): boolean;
-  /** Values that authenticated requests, to be removed from everything that is recorded. */
+  /** Values that authenticated requests. They are removed from everything that is recorded. */
   secrets(this: void): readonly string[];
 }
 
@@ -24,18 +24,18 @@ interface ResponseLimits extends JsonLimits {
   readonly bytes: number;
 }
 
-/** One page of tools, some hundreds of usual ones: the API checks it within 50 ms, also when each of them is wrong. */
+/** Limits of one page, enough for hundreds of tools. The API checks it within 50 ms, even if every tool is wrong. */
 const LIST_LIMITS: ResponseLimits = { bytes: 2 * 1024 * 1024, objects: 5_000, values: 15_000 };
 /**
- * Bytes of one result with its framing; a model gets much less of it. Reading takes the worker less than a second even
- * when every part is faulty.
+ * Limits of one result with its framing; a model gets much less of it. Reading a result takes the worker less than a
+ * second, even if every part is faulty.
  */
 const RESULT_LIMITS: ResponseLimits = { bytes: 1024 * 1024, objects: 10_000, values: 50_000 };
 
 /**
- * Makes the `fetch` for one server: guarded, authenticated request by request, and limited in size by the kind of
+ * Makes the `fetch` for one server. It guards and authenticates each request, and limits the response by the kind of
  * request. A server that refuses the credentials has not carried the request out, so the request is repeated once with
- * others.
+ * other credentials.
  */
 export function createServerFetch({
   outbound,
@@ -118,7 +118,7 @@ export function createServerFetch({
       if (refusal === undefined) break;
       const { challenge, demandedScopes } = refusal;
       if (!isCredentialed(auth)) {
-        // A sign-in cannot help here: the session is gone, or the server is another one now.
+        // A sign-in cannot help here: the session is gone, or another server responds now.
         if (hasSession && response.status === 401) break;
         throw new ToolServerError('sign_in', { challenge });
       }
@@ -130,7 +130,7 @@ export function createServerFetch({
       response = await send(auth);
     }
     if (resumed && !response.ok) watch.notResumed();
-    // The client reads an error as text, and does not tell its caller when an event stream breaks off.
+    // Limit only good responses: the client reads an error as text, and does not notice a broken event stream.
     if (!response.ok) return response;
     const limited = limitJson(response, limits, watch.ended);
     return answered === undefined ? limited : mendResponse(limited, answered, hold);
@@ -153,11 +153,11 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
 interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
-  /** The scopes that otherwise good credentials would also need. Undefined in a plain 401. */
+  /** The scopes that a 403 demands; undefined for a 401. */
   readonly demandedScopes: readonly string[] | undefined;
 }
 
-/** 401, or 403 for a missing scope (RFC 6750, section 3.1). */
+/** Reads a refusal of credentials: a 401, or a 403 for a missing scope (RFC 6750, section 3.1). */
 function refusalOf(response: Response): ServerRefusal | undefined {
   const challenge = response.headers.get('www-authenticate') ?? undefined;
   if (response.status === 401) return { challenge, demandedScopes: undefined };
@@ -181,7 +181,7 @@ function scopesOf(text = ''): string[] {
 
 /** The most scopes that a person would look through. */
 const MAX_SCOPES = 50;
-/** RFC 6749, section 3.3. */
+/** A scope (RFC 6749, section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /**

@@ -1,6 +1,6 @@
 /** The parts of a tool server that its client needs. */
 export interface ToolServer {
-  /** The MCP endpoint, with the whole of its query. */
+  /** Address of the MCP endpoint, with its whole query. */
   readonly url: string;
   readonly credentials: RequestCredentials;
 }
@@ -8,13 +8,13 @@ export interface ToolServer {
 /** Authenticates the requests to one server. */
 export interface RequestCredentials {
   /**
-   * Gives the headers for a request made now, renewed first when they are about to expire.
+   * Returns the headers for a request made now. Credentials that are about to expire are renewed first.
    * @throws {AppError} `connection_not_ready` without working credentials
    */
   headers(signal: AbortSignal): Promise<Record<string, string>>;
   /**
-   * Notes that the server refused these headers: with a 401, or because they do not cover the request; then
-   * `demandedScopes` are the scopes that the server names, perhaps none.
+   * Notes that the server refused these headers: with a 401, or with a 403 for missing scopes. In the second case
+   * `demandedScopes` has the scopes that the server names, perhaps none.
    * @param isSecond true for headers that came from an earlier refusal of the same request
    * @returns other headers to repeat the request with, once; undefined when there are none
    */
@@ -26,7 +26,7 @@ export interface RequestCredentials {
   ): Promise<Record<string, string> | undefined>;
 }
 
-/** Creates credentials that are always the same headers: when the server refuses them, there are no others. */
+/** Creates credentials that are always the same headers. When the server refuses them, there are no others. */
 export function fixedCredentials(headers: Readonly<Record<string, string>>): RequestCredentials {
   return { headers: async () => ({ ...headers }), refused: async () => undefined };
 }

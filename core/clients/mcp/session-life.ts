@@ -68,8 +68,8 @@ export function createSessionLife(): SessionLife {
 }
 
 /**
- * Notices that the result of a request can no longer arrive: its response has ended without it, or its stream could not
- * be resumed. The MCP client would wait for ever.
+ * Notices that the result of a request can no longer arrive, because the response has ended without it or the stream
+ * could not be resumed. The MCP client would wait for ever.
  */
 export interface ResponseWatch {
   /** Called when a request has been sent. */
@@ -91,10 +91,7 @@ const MAX_RESUME_DELAY_MS = 30_000;
 
 /** Time for a result to get from the end of its response to the operation that waits for it. */
 const GRACE_MS = 250;
-/**
- * Turns of the event loop that must also pass, because a process that was blocked runs its timers before it reads the
- * result.
- */
+/** Turns of the event loop that must also pass: a process that was blocked runs its timers before it reads a result. */
 const GRACE_TURNS = 20;
 
 export function createResponseWatch(): ResponseWatch {

@@ -24,7 +24,7 @@ export interface ToolSession {
   readonly server: ServerInfo;
   /** The protocol of the server, so that the next session can begin without asking. */
   readonly discovery: PriorDiscovery;
-  /** True when the server remembers the session: it gave out an id, as servers of 2025 may. */
+  /** True when the server remembers the session under an id that it gave out, as servers of 2025 may. */
   readonly stateful: boolean;
   /** One page of the server's tools, read now and never from a cache. */
   listTools(cursor: string | undefined, limits: CallLimits): Promise<ToolPage>;
@@ -37,7 +37,7 @@ export interface ToolSession {
   ping(limits: CallLimits): Promise<void>;
   /** False once an error has ended the session. */
   isAlive(): boolean;
-  /** The values that authenticated its requests, in headers or in the query of its address. */
+  /** The values that authenticated requests of the session, in headers or in the query of the address. */
   secrets(): readonly string[];
   close(): Promise<void>;
 }
@@ -132,8 +132,8 @@ export async function openToolSession(
       await request(callLimits, (options) =>
         client.callTool(
           { name, arguments: { ...args } },
-          // Without the output schema: the library would run its patterns against the result without a time limit; the
-          // caller checks the result within one.
+          // Leave out the output schema: the library would run its patterns against the result without a time limit.
+          // The caller checks the result within one.
           { ...options, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } },
         ),
       );
@@ -160,7 +160,7 @@ function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknow
   return new ToolServerError('session_lost', { serverMessage: wordsInBody(error) });
 }
 
-/** The request may have been carried out although the response does not name it. */
+/** Makes the error of a response without an id. The request may have been carried out nevertheless. */
 function unnamed(error: unknown): unknown {
   if (!ProtocolError.isInstance(error)) return error;
   return new ToolServerError('protocol', { isAnswer: false, serverMessage: wordsOf(error) });

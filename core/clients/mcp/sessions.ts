@@ -11,8 +11,8 @@ export interface LeasedSession {
   /** True when an earlier call used the session: the server may have forgotten it since, or changed its tools. */
   readonly reused: boolean;
   /**
-   * Returns the hash of a tool's definition from a list of this holder, on this session or an earlier one: at most five
-   * minutes old, and not from before the server reported a change of its tools.
+   * Returns the hash of a tool's definition from a list that this holder read on this session or an earlier one. The
+   * list is at most five minutes old, and newer than the last change of tools that the server reported.
    */
   recall(tool: string): string | undefined;
   /**
@@ -28,9 +28,9 @@ export interface LeasedSession {
 
 export interface SessionKey {
   readonly server: ToolServer;
-  /** Names the server with this address and these credentials. A session never serves another version. */
+  /** Names the server with this address and these credentials. Servers with different names never share a session. */
   readonly version: string;
-  /** Id of the run. A session that its server remembers serves no other run. */
+  /** Id of the run. Stateful sessions are not shared between runs. */
   readonly holder: string;
 }
 
@@ -45,12 +45,12 @@ export interface ToolSessions {
 
 const IDLE_MS = 30_000;
 const MAX_IDLE = 200;
-/** A discovered protocol is valid this long: a server that has learned the new one still speaks the old one. */
+/** Time for which a discovered protocol is valid: a server that has learned a newer one still speaks the old one. */
 const DISCOVERY_MS = 10 * 60_000;
 const MAX_DISCOVERIES = 1_000;
-/** A list is valid this long for the run that asked for it. */
+/** Time for which a list is valid for the run that asked for it. */
 const LIST_MS = 5 * 60_000;
-/** Tools in all remembered lists: some 20 MB. */
+/** Most tools in all remembered lists: some 20 MB. */
 const MAX_REMEMBERED = 100_000;
 /** Errors of a server that does not speak the protocol of the request. */
 const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([
@@ -62,10 +62,7 @@ const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([
 
 export function createToolSessions(deps: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> }): ToolSessions {
   const ending = new Set<Promise<void>>();
-  /**
-   * Idle sessions by the key of those who may take them: run and connection, or the connection alone for a session that
-   * is not bound to a run.
-   */
+  /** Idle sessions by run and connection, or by the connection alone for a session that is not bound to a run. */
   const idle = new LRUCache<ToolSession, string>({
     max: MAX_IDLE,
     ttl: IDLE_MS,
@@ -77,7 +74,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     },
   });
   const discoveries = new LRUCache<string, PriorDiscovery>({ max: MAX_DISCOVERIES, ttl: DISCOVERY_MS });
-  /** Hashes of definitions by tool, under holder and version of the server. */
+  /** Hashes of definitions by tool, for each holder and version of a server. */
   const lists = new LRUCache<string, ReadonlyMap<string, string>>({
     maxSize: MAX_REMEMBERED,
     sizeCalculation: ({ size }) => size + 1,
@@ -131,7 +128,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     async lease({ server, version, holder }, limits, { fresh = false } = {}) {
       const bound = `${holder} ${version}`;
       const kept = fresh ? undefined : take([bound, version]);
-      // Another session may lead to another server, whose tools are unknown.
+      // Forget the list, because another session may lead to another server, whose tools are unknown.
       if (kept === undefined) lists.delete(bound);
       const { session, reused } =
         kept === undefined ? await open(version, server, limits, fresh) : { session: kept, reused: true };

@@ -14,8 +14,8 @@ export function isSameIssuer(one: string, other: string): boolean {
 }
 
 /**
- * Tells whether a response is from the issuer that its sign-in began at (RFC 9207, section 2.4). It must name an issuer
- * if the metadata promises that. Without a known issuer nothing is compared.
+ * Tells whether a response is from the issuer at which its sign-in began (RFC 9207, section 2.4). The response must
+ * name an issuer if the metadata promises one. If the issuer is not known, every response passes.
  */
 export function isFromIssuer(
   { issuer, sendsIssuer }: { readonly issuer?: string | undefined; readonly sendsIssuer: boolean },
@@ -29,7 +29,7 @@ export function isFromIssuer(
 export function shownIssuer(issuer: string): string {
   const url = URL.parse(issuer);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'something that is no address';
-  // Returned as it was written, because the difference may be the slash.
+  // Return the issuer as it was written, because the difference may be the slash.
   const plain = `${url.origin}${url.pathname}`;
   return (plain === `${issuer}/` ? issuer : plain).slice(0, 200);
 }

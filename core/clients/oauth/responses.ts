@@ -4,7 +4,7 @@ import { isJsonObject } from '#lib/json.ts';
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
-  /** Undefined when the response has no sensible value: 0, a word, an empty text. */
+  /** Undefined when the value is missing or not sensible, such as 0, a word or an empty text. */
   readonly expiresInSeconds: number | undefined;
   /** The granted scope; undefined when it equals the requested one. */
   readonly scope: string | undefined;
@@ -20,7 +20,7 @@ export interface Registration {
 
 /** A value that was read, with the names of the fields that were not readable. */
 export interface Read<T> {
-  /** Undefined without the one required field. */
+  /** Undefined if the one required field is missing. */
   readonly value: T | undefined;
   readonly dropped: readonly string[];
 }

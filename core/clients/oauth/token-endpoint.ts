@@ -26,10 +26,10 @@ export interface TokenDeps {
 }
 
 /**
- * The endpoint gave no tokens. `refused`: a known word says that the grant, or the client, is no longer accepted.
- * `answered`: another decision, which a repeat may get again. `away`: it issued nothing, and may do so later.
- * `unknown`: it may have issued tokens that did not arrive. The server's words are not kept, because they could repeat
- * the request.
+ * The endpoint gave no tokens. `refused`: a known error says that the grant or the client is no longer accepted.
+ * `answered`: another error, which a repeat may bring again. `away`: the server issued nothing, and may do so later.
+ * `unknown`: the server may have issued tokens that did not arrive. The server's words are not kept, because they could
+ * repeat the request.
  */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
@@ -50,7 +50,7 @@ export class TokenError extends Error {
   }
 }
 
-/** A timeout longer than any token endpoint takes, and shorter than the leases under which it is asked. */
+/** Longer than any token endpoint takes, and shorter than the leases under which it is asked. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
 
@@ -180,7 +180,7 @@ function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): Token
   return new TokenError(isAnswer ? 'answered' : 'unknown', error, { status });
 }
 
-/** RFC 6749, section 5.2, and the words of GitHub and Slack for the same. */
+/** Errors that refuse a grant: those of RFC 6749, section 5.2, and the words of GitHub and Slack for the same. */
 const GRANT_REFUSED: readonly string[] = [
   'invalid_grant',
   'bad_verification_code',
@@ -198,7 +198,7 @@ const CLIENT_REFUSED: ReadonlySet<string> = new Set([
   'bad_client_secret',
 ]);
 
-/** Words of a server that has not decided yet. */
+/** Errors of a server that has not decided yet. */
 const PASSING: ReadonlySet<string> = new Set([
   'authorization_pending',
   'server_error',
@@ -206,7 +206,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'temporarily_unavailable',
 ]);
 
-/** Further words of RFC 6749, section 5.2, and RFC 8628, section 3.5. */
+/** Further errors of RFC 6749, section 5.2, and RFC 8628, section 3.5. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...GRANT_REFUSED,
   ...PASSING,

@@ -7,7 +7,7 @@ export interface AuditEvent {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string | null;
-  /** The author of the change with their present name; null when they are gone. */
+  /** The author of the change. `name` is the present name, null if the author is gone. */
   readonly actor: Actor & { readonly name: string | null };
   readonly action: AuditAction;
   readonly targetId: string;
@@ -26,7 +26,7 @@ export interface AuditFilter {
 /** Lists the events of an organization, newest first. The caller has checked who may see them. */
 export function listAuditEvents(db: Db, filter: AuditFilter, page: Page): Promise<AuditEvent[]> {
   const { organizationId, projectId, action, actorId, targetId } = filter;
-  // Only the given filters: with all of them in the statement, Postgres would plan for almost no rows.
+  // Include only the given filters: with all of them in the statement, Postgres would plan for almost no rows.
   const conditions = [
     ownedBy(sql`organization_id`, organizationId),
     ...(projectId === undefined ? [] : [sql`project_id = ${projectId}`]),

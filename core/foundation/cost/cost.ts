@@ -14,7 +14,7 @@ export const NO_USAGE: Usage = {
 
 export type { Prices };
 
-/** Returns the prices of a step with so many input tokens. */
+/** Returns the prices for a step with this many input tokens: long steps may have prices of their own. */
 export function pricesAt(
   prices: Pick<Prices, 'input' | 'output' | 'above'>,
   inputTokens: number,
@@ -29,7 +29,7 @@ export function totalTokens(usage: Pick<Usage, 'inputTokens' | 'outputTokens'>):
 
 /**
  * Returns the step's cost in US dollars as a decimal string, or null when the directory has no price. For a sum of
- * steps the prices are given without the prices of long steps.
+ * steps, pass prices without `above`, the prices of long steps.
  */
 export function costOf(usage: Omit<Usage, 'estimated'>, prices: Prices | null): string | null {
   if (prices === null) return null;

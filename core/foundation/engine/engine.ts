@@ -53,7 +53,7 @@ export interface Engine {
   terminateRun(runId: string, reason: string): Promise<void>;
   /** Tells whether the run's workflow is open, completed, or gone: terminated, failed, or unknown to Temporal. */
   workflowState(runId: string): Promise<'open' | 'completed' | 'gone'>;
-  /** Names the build of the run's workflow; undefined while it has none, or is gone. */
+  /** Returns the build of the run's workflow; undefined while it has none, or if the workflow is gone. */
   buildOf(runId: string): Promise<string | undefined>;
   isHealthy(): Promise<boolean>;
 }
@@ -64,9 +64,7 @@ const LONGEST_QUEUE_SECONDS = 604_800;
 /** An attempt and its few retries take minutes. A tick repeats an attempt that no worker continues. */
 const DELIVERY_TIMEOUT = '1h';
 
-/**
- * A request waits for Temporal this long and then continues without it: the row is stored, and a tick does the rest.
- */
+/** Longest time that a request waits for Temporal. Then it continues: the row is stored, and a tick does the rest. */
 const DEADLINE_MS = 3_000;
 
 export function createEngine(client: Client, taskQueue: string): Engine {
@@ -96,8 +94,8 @@ export function createEngine(client: Client, taskQueue: string): Engine {
           workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
           args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
           staticSummary: `${run.trigger} run of ${run.routineId}`,
-          // The last bound: a run may wait twice, for its first step and for a budget. The sweep settles a run that
-          // is stuck, and ends its workflow, long before.
+          // Temporal's own last bound. A run may wait twice, for its first step and for a budget. The sweep settles a
+          // stuck run and ends its workflow long before.
           workflowExecutionTimeout: `${2 * LONGEST_QUEUE_SECONDS + run.timeoutSeconds + 3_600}s`,
           priority: { fairnessKey: run.organizationId },
           typedSearchAttributes: new TypedSearchAttributes([

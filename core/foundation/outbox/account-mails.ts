@@ -18,9 +18,7 @@ const accountMail = z.object({
 });
 type AccountMail = z.output<typeof accountMail>;
 
-/**
- * Mails about accounts. They wait as long as their links are valid, and are sent at once when the server takes them.
- */
+/** Mails about accounts. Each is sent at once and, if the mail server refuses, tried again until its link expires. */
 export interface AccountMails {
   /**
    * Queues a mail in the transaction that makes its link, and sends it after the commit. The caller does not wait for
@@ -32,7 +30,7 @@ export interface AccountMails {
   cancel(db: Db, about: string): Promise<void>;
 }
 
-/** The sender of mails about accounts; undefined without a mail server. */
+/** Sends mails about accounts; undefined without a mail server. */
 export interface WithAccountMails {
   readonly accountMails: AccountMails | undefined;
 }
@@ -63,11 +61,14 @@ export function createAccountMails({ secrets, work }: { secrets: SecretBox; work
   };
 }
 
-/** Waits between attempts, each twice as long as the one before, for a week at most: a greylist asks for some minutes. */
+/**
+ * Waits between attempts: they double from 10 seconds to an hour, for a week in all. A greylist asks for some minutes.
+ */
 const WAITS_MS = Array.from({ length: 160 }, (_, index) => Math.min(10_000 * 2 ** index, 3_600_000));
 
 /**
- * Mails about accounts, as a kind of work; undefined without a mail server. A mail is given up when its link expires.
+ * Returns the kind of work that sends mails about accounts; undefined without a mail server. A mail is given up when
+ * its link expires.
  */
 export function accountMailKind(deps: {
   readonly database: Database;

@@ -35,7 +35,6 @@ export async function enqueueMail(
   `;
 }
 
-/** Queues a mail to the operator. */
 export async function enqueueOperatorMail(
   tx: Db,
   mail: { readonly kind: MessageKind; readonly content: MailContent },
@@ -65,7 +64,7 @@ export async function enqueuePing(tx: Db, ping: MessageSubject & { readonly url:
   `;
 }
 
-/** Records an event for a mail that has no recipient. */
+/** Records a mail as cancelled, for example because it has no recipient. */
 export async function recordUnaddressed(
   tx: Db,
   mail: MessageSubject & { readonly kind: MessageKind },
@@ -78,7 +77,7 @@ export async function recordUnaddressed(
   `;
 }
 
-/** Holds events about a routine for the summary of its project, which counts them. */
+/** Holds events about a routine for the summary of the project, which counts the events. */
 export async function holdMail(
   tx: Db,
   mail: MessageSubject & { readonly kinds: readonly MessageKind[] },

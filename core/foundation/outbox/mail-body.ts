@@ -1,7 +1,7 @@
 import { escapedHtml, withoutLinks, withoutUnseen } from '#lib/text.ts';
 import type { MailContent, MailEntry, MailSection } from './message.ts';
 
-/** A link at the end of a mail; it ends mails of this kind. */
+/** A link at the end of a mail, to unsubscribe from mails of its kind. */
 export interface StopLink {
   readonly label: string;
   readonly url: string;
@@ -16,7 +16,7 @@ interface Places {
 const OURS: ReadonlySet<string> = new Set(['path', 'url', 'tone', 'sign', 'button', 'replyTo']);
 
 /**
- * Removes links and invisible characters from all texts of a mail that the service does not write itself: people,
+ * Removes links and invisible characters from all texts of a mail that the service does not write itself. People,
  * models and pages write names and results, but the mail comes from the operator's domain.
  */
 export function withoutForeignLinks<T>(content: T): T {
@@ -30,7 +30,6 @@ export function withoutForeignLinks<T>(content: T): T {
   return each(content) as T;
 }
 
-/** Writes a mail as text and as HTML. */
 export function bodyOf(content: MailContent, places: Places): { readonly text: string; readonly html: string } {
   const { lines, path, sections = [] } = content;
   const { uiOrigin, stops } = places;
@@ -44,7 +43,7 @@ export function bodyOf(content: MailContent, places: Places): { readonly text: s
   return { text: `${paragraphs.join('\n\n')}\n`, html: htmlOf(content, places) };
 }
 
-/** Writes the page of a mail about an account, with a button in place of its one address. */
+/** Writes the page of a mail about an account, with a button in place of its only link. */
 export function accountPage(
   { subject, text, button }: { subject: string; text: string; button?: string | undefined },
   uiOrigin: string,
@@ -111,8 +110,9 @@ function buttonTo(url: string, label: string): string {
 }
 
 /**
- * Writes the page of a mail under the name of the instance, its address. Each element has its own style, as many mail
- * programs drop the head; those that keep it also follow a dark screen. There are no images, and nothing is loaded.
+ * Writes the page of a mail, headed by the address of the instance. Each element has its own style, because many mail
+ * programs drop the head; programs that keep the head also follow a dark screen. The page has no images and loads
+ * nothing.
  */
 function pageOf(page: { subject: string; uiOrigin: string; inside: readonly string[] }): string {
   const { subject, uiOrigin, inside } = page;

@@ -2,7 +2,7 @@ import { sql, type Db, deleteBatch } from '#lib/database/index.ts';
 
 /**
  * Kinds of messages: notifications, the digest of results that a person chose, the ping of a monitor, a business
- * enquiry for the operator, a model account whose owner has to sign in again or to pay, results that go elsewhere, a
+ * enquiry for the operator, a model account whose owner has to sign in again or to pay, a changed webhook address, a
  * result for the people of its routine, a chat that refuses its address, and a program that a person gave access.
  */
 export const MESSAGE_KINDS = [
@@ -42,18 +42,15 @@ export interface MailContent {
   readonly sections?: readonly MailSection[];
   /** Path of the page in the dashboard with the details. */
   readonly path?: string;
-  /** Label of the button that leads there. */
+  /** Label of the button that opens the page. */
   readonly button?: string;
   readonly replyTo?: string;
-  /**
-   * Set for a mail about several projects, with a part for each; its subject and text are made from them when it is
-   * sent.
-   */
+  /** Set for a mail about several projects, with a part for each. Its subject and text are made when it is sent. */
   readonly parts?: readonly MailPart[];
 }
 
 /**
- * The part of a mail about one project. It is left out when its reader may no longer read the project, or wants no
+ * The part of a mail about one project. The part is left out if its reader may no longer read the project, or wants no
  * digest of it.
  */
 export interface MailPart {
@@ -77,10 +74,10 @@ export interface MailSection {
   readonly note?: string;
 }
 
-/** An entry of a section: one line each, as plain text. */
+/** An entry of a section. Each of its texts is one line without formatting. */
 export interface MailEntry {
   readonly title: string;
-  /** Path of its page in the dashboard. */
+  /** Path of the entry's page in the dashboard. */
   readonly path: string;
   /** The kind of entry, in a word or two; `tone` rates it. */
   readonly label: string;
@@ -119,14 +116,14 @@ export interface RunMessage {
   /** The masked address of a person, or the host of a monitor; null when it had no recipient. */
   readonly to: string | null;
   readonly state: MessageState;
-  /** Time at which it reached its state; while it waits, the time at which it was queued. */
+  /** Time at which the message reached its state, or was queued if it still waits. */
   readonly at: Date;
   readonly attempts: number;
   readonly nextAttemptAt: Date | null;
   readonly error: string | null;
 }
 
-/** Limit of messages in a run's detail. */
+/** The most messages that the detail of a run shows. */
 const MOST = 300;
 
 /** Lists the messages about a run, oldest first. The caller has read the run in its project. */
@@ -154,7 +151,7 @@ export const oldestUnsentMail = sql`coalesce((
   select extract(epoch from now() - min(created_at)) from outbox where state = 'pending' and channel = 'mail'
 ), 0)::float8`;
 
-/** Erases the texts of mails about runs and the addresses of monitors; those still to be sent are given up. */
+/** Erases the texts of mails about runs and the addresses of monitors. Unsent messages are given up. */
 export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update outbox set content = null, url = null,

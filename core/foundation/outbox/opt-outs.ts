@@ -16,20 +16,20 @@ export function digestScope(projectId: string): string {
 /** Names the digests of all projects of a person. */
 export const ALL_DIGESTS = 'digests';
 
-/** Returns whether a person wants no digests of a project, as an SQL condition. */
+/** SQL condition: the person wants no digests of the project. */
 export function hasEndedDigests(userId: Sql, projectId: Sql): Sql {
   return hasOptedOut(userId, sql`${ALL_DIGESTS}, 'digest_' || ${projectId}`);
 }
 
-/** Returns whether a person has opted out of one of these scopes, as an SQL condition. */
+/** SQL condition: the person has opted out of one of these scopes. */
 export function hasOptedOut(userId: Sql, scopeIds: Sql): Sql {
   return sql`exists (select from mail_optouts where user_id = ${userId} and scope_id in (${scopeIds}))`;
 }
 
 export interface UnsubscribeLinks {
-  /** Returns the address of an opt-out, which works without a session. */
+  /** Returns the address of an opt-out. The address works without a session. */
   of(optOut: OptOut): string;
-  /** Reads the token at the end of such an address; undefined when it was not signed here. */
+  /** Reads the token at the end of such an address; undefined if the signature is not by this service. */
   read(token: string): OptOut | undefined;
 }
 
@@ -70,7 +70,7 @@ function signature(key: Buffer, payload: string): Buffer {
   return createHmac('sha256', key).update(payload).digest();
 }
 
-/** Sends the person no more mail about the scope. Does nothing when the person is gone. */
+/** Records that the person wants no more mail about the scope. Does nothing if the person is gone. */
 export async function optOut(db: Db, optOut: OptOut): Promise<void> {
   await db.run`
     insert into mail_optouts (user_id, scope_id)
@@ -79,7 +79,6 @@ export async function optOut(db: Db, optOut: OptOut): Promise<void> {
   `;
 }
 
-/** Removes an opt-out. */
 export async function optIn(db: Db, optOut: OptOut): Promise<void> {
   await db.run`delete from mail_optouts where user_id = ${optOut.userId} and scope_id = any(${scopesOf(optOut)})`;
 }

@@ -24,7 +24,7 @@ export async function sendMail(deps: MailDeps, message: WaitingMessage, to: stri
   return attemptMail(mailer, compose(message, { to, parts }, { uiOrigin, links }));
 }
 
-/** Makes one attempt, as an outcome of work. */
+/** Makes one attempt to send a mail and returns its outcome. */
 export async function attemptMail(mailer: Mailer, mail: Mail): Promise<WorkOutcome> {
   const fault = await mailer.attempt(mail);
   if (fault === undefined) return { state: 'done' };
@@ -58,13 +58,13 @@ function compose(
 
 interface Stops {
   readonly links: readonly StopLink[];
-  /** The one link that mail programs show as a button. */
+  /** The link that mail programs show as their button to unsubscribe. */
   readonly url?: string;
 }
 
 /**
- * Returns the links that end digests: the project's own for a mail about one project; else one link for all projects
- * and one for each.
+ * Returns the links that end digests. A mail about one project has the project's own link; any other has one link for
+ * all projects and one for each.
  */
 function endingDigests(userId: string, parts: readonly MailPart[], links: UnsubscribeLinks): Stops {
   const [first] = parts;

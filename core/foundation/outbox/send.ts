@@ -9,7 +9,7 @@ export type MessageDeps = MailDeps & Pick<Core, 'database' | 'outbound' | 'secre
 
 const MINUTE_MS = 60_000;
 
-/** A mail server may be away for a day. */
+/** Waits of almost a day, because a mail server may be away that long. */
 const MAIL_WAITS_MS = [1, 5, 15, 60, 120, 240, 480, 720].map((minutes) => minutes * MINUTE_MS);
 /** A ping says that a run has just succeeded, so a late one would mislead. */
 const PING_WAITS_MS = [MINUTE_MS, 2 * MINUTE_MS];

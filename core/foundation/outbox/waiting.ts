@@ -57,7 +57,7 @@ export async function recordSending(tx: Db, { key, attempt }: WorkItem, outcome:
   `;
 }
 
-/** Due time that hides a message from the previous release, which sends every message that is due in its row. */
+/** Due time that hides a message from the previous release, which sends every due row of `outbox`. */
 export const NOT_THERE = sql`'infinity'::timestamptz`;
 
 /** The kind of work that sends a message, by its row of `outbox`. */
@@ -68,7 +68,7 @@ export function queueMessages(rows: Sql): Sql {
   return addWork(sql`select ${kindOfWork}, id, organization_id, date_trunc('milliseconds', now()), '{}' from ${rows}`);
 }
 
-/** Rows moved by one tick; the next one continues. */
+/** The most rows that one tick moves. The next tick continues. */
 const MOST = 5_000;
 
 /**

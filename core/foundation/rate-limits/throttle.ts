@@ -83,9 +83,9 @@ function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
 const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 15 * 60 };
 
 /**
- * Counts a sign-in at a provider that a person begins: each sends requests to a server, may register a client there,
- * and uses up limits that the provider sets for the operator.
- * @param a provider, or a group of providers with one count
+ * Counts a sign-in at a provider that a person begins. Each one sends requests to a server, may register a client
+ * there, and uses up limits that the provider sets for the operator.
+ * @param at a provider, or a group of providers with one count
  * @throws {AppError} `rate_limited`
  */
 export async function assertMayBeginSignIn(db: Db, userId: string, at: string): Promise<void> {

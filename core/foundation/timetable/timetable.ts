@@ -43,7 +43,7 @@ export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Dat
   return new Date(instant.getTime() - jitterMs(id, jitterSeconds));
 }
 
-/** After the last occurrence: a time just after the end of the window, at which a claim pauses the routine. */
+/** Returns the time of the next occurrence or, after the last one, the time at which a claim pauses the routine. */
 function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));
 }
@@ -84,8 +84,8 @@ function overAt({ endsAt, jitterSeconds }: Timing): Date {
 }
 
 /**
- * Returns the next time of a routine that is saved. New times change neither an occurrence that is due nor one whose
- * jitter has not passed yet.
+ * Returns the next time of a routine that is saved. A new schedule moves neither an occurrence that is due nor one
+ * whose jitter has not passed yet.
  */
 export function nextTimeAfterSave(
   before: Timed & { readonly state: string },

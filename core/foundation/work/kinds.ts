@@ -9,17 +9,14 @@ export interface WorkItem {
   readonly payload: unknown;
 }
 
-/**
- * Result of an attempt. After `retry` the row waits for its next attempt as its kind says, until the waits of the kind
- * are used up.
- */
+/** Result of an attempt. After `retry` the row waits as its kind says, until the kind has no waits left. */
 export type WorkOutcome =
   | { readonly state: 'done' }
   | { readonly state: 'cancelled' | 'failed'; readonly error: string }
   | {
       readonly state: 'retry';
       readonly error: string;
-      /** Wait for the next attempt, if it differs from the kind's. */
+      /** Set if the wait for the next attempt differs from the kind's. */
       readonly delayMs?: number;
       /** True when no other row of the kind can succeed now, because all need a system that is away. */
       readonly isAway?: boolean;
@@ -28,7 +25,7 @@ export type WorkOutcome =
 export type EndedWork = Exclude<WorkOutcome, { readonly state: 'retry' }>;
 
 interface AnyKind {
-  /** Rows attempted at the same time: few enough to end well within their lease. */
+  /** Number of rows attempted at the same time: few enough to end well within their lease. */
   readonly batch: number;
   /** Waits between attempts. After the last one the row is given up. */
   readonly waitsMs: readonly number[];
@@ -58,7 +55,7 @@ export interface RequestKind extends AnyKind {
 }
 
 /**
- * The kinds of a release, by name. Each is made by the subject that owns the work; the top of the core puts them
- * together. Undefined for a kind that this process cannot do; its rows wait.
+ * The kinds of a release, by name. The subject that owns the work makes its kind, and the top of the core joins them. A
+ * kind is undefined if this process cannot do it, and its rows wait.
  */
 export type Kinds = Readonly<Record<string, RecordKind | RequestKind | undefined>>;

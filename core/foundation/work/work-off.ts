@@ -10,7 +10,7 @@ interface WorkDeps {
   readonly metrics: Metrics;
 }
 
-/** Time of one round; the next tick continues. */
+/** Longest time of one round. The next tick continues. */
 const ROUND_MS = 10_000;
 
 /**
@@ -55,7 +55,7 @@ const BROKEN_OFF = 'the service broke off all attempts';
 async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefined): Promise<boolean> {
   const { kind, item } = trial;
   const delayMs = kind.waitsMs[item.attempt - 1];
-  // The processes of all earlier attempts died.
+  // No wait is left: every earlier attempt died with its process.
   const isBeyondLast = item.attempt > kind.waitsMs.length + 1;
   const outcome = isBeyondLast ? { state: 'failed' as const, error: BROKEN_OFF } : await attempt(deps, trial, signal);
   // An attempt that this process broke off has no outcome: its lease runs out.
@@ -65,7 +65,7 @@ async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefi
   return !(outcome.state === 'retry' && outcome.isAway === true);
 }
 
-/** Makes an attempt. Logs an error whole; the row shows only its name. */
+/** Makes an attempt. The log gets the whole error, the row only its name. */
 async function attempt(
   { database, log }: WorkDeps,
   { name, kind, item }: Trial,

@@ -7,16 +7,16 @@ import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
 import type { SecretPlace } from '#lib/secrets/index.ts';
 
-/** A room of a chat that receives results. Its address stays sealed, because everyone who has it can post. */
+/** A room of a chat that receives results. The address stays sealed, because everyone who has it can post. */
 export interface Chat {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
   readonly kind: ChatKind;
   readonly host: string;
-  /** Since when the chat refuses its address for good; null while it does not. */
+  /** Time since which the chat refuses the address for good; null while it does not. */
   readonly goneAt: Date | null;
-  /** The chat's own word, or its status. */
+  /** The chat's own word for the refusal, or the HTTP status. */
   readonly goneReason: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -97,7 +97,7 @@ export async function changeChat(
   return readChat(database, projectId, id);
 }
 
-/** Deletes a chat with its address. Its waiting deliveries are given up. @throws {AppError} `chat_not_found` */
+/** Deletes a chat with its address, and gives up the waiting deliveries. @throws {AppError} `chat_not_found` */
 export function deleteChat(
   { database }: Pick<Core, 'database'>,
   by: Actor,
@@ -119,7 +119,7 @@ export async function forgetChats(tx: Db, projectId: string): Promise<void> {
 
 /**
  * Marks a chat as refused for good, unless it has another address by now.
- * @returns true for the first to mark it
+ * @returns true for the first caller that marks it
  */
 export async function markChatGone(
   tx: Db,

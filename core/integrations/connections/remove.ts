@@ -86,7 +86,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * Revokes the tokens of a deleted connection at their issuer (RFC 7009): the refresh token, which takes the access
- * tokens with it, else the access token. Tried once. The result is logged without the provider's words.
+ * tokens with it, else the access token. Tries once, and logs the result without the provider's words.
  */
 export async function revokeGrant(
   deps: RevocationDeps,
@@ -124,7 +124,7 @@ async function revoke(
   authenticateClient(server.tokenEndpointAuthMethods, client, headers, body);
   const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES });
   const url = server.revocationEndpoint;
-  // A redirect could take the token elsewhere.
+  // Refuse redirects, which could take the token elsewhere.
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error' });
   await response.body?.cancel();
   return response.status;

@@ -8,7 +8,7 @@ const QUESTION_LENGTH = 1_000;
 const CHOICE_LENGTH = 200;
 const MOST_CHOICES = 8;
 
-/** A question as the model asks it, in the text that people see. */
+/** A question of the model, in the text that people see. */
 export interface AskedQuestion {
   readonly question: string;
   /** Null if any text may be the answer. */

@@ -43,7 +43,7 @@ export type MadeCall = AnsweredCall | FailedCall | RefusedCall | MaybeSent | Ove
 export interface AnsweredCall {
   readonly kind: 'answered';
   readonly result: ToolResult;
-  /** Why the result cannot be relied on, in the service's words. The call was made. */
+  /** Reason why the result cannot be relied on, in the service's words. The call was made. */
   readonly unusable: string | undefined;
   readonly secrets: readonly string[];
 }
@@ -51,17 +51,17 @@ export interface AnsweredCall {
 export interface FailedCall {
   readonly kind: 'failed';
   readonly error: ToolServerError;
-  /** The call may have taken effect, and a second one may do harm. */
+  /** True when the call may have taken effect and a second call may do harm. */
   readonly uncertain: boolean;
   readonly secrets: readonly string[];
 }
 
-/** Limit of the call itself. The requests before it have a shorter one. */
+/** Limit of the call itself. The requests before it have the shorter limit. */
 const CALL_TIMEOUT_MS = 120_000;
 const PREPARE_TIMEOUT_MS = 30_000;
 
 /**
- * Makes a call once: judges it, lets the caller confirm it on its record, and sends it. A tool that differs from its
+ * Makes a call once: judges it, lets the caller confirm and record it, and sends it. A tool that differs from its
  * confirmed definition is disabled.
  * @param confirm records that the call is sent now under this policy, unless the facts of the decision have changed;
  * `secrets` authenticate the call and are removed from the record
@@ -84,7 +84,7 @@ export async function callOnce(
   return confirmed ? send(deps, caller, wanted, decided) : { kind: 'overtaken' };
 }
 
-/** Decides whether a call may be made, on a session that is then kept for it. */
+/** Decides whether a call may be made. An allowed call comes with the session on which its tool was found. */
 export async function prepare(
   deps: ToolCallDeps,
   caller: Caller,
@@ -126,13 +126,13 @@ export interface LiveTool {
   readonly definition: ToolDefinition;
   readonly hash: string;
   readonly lease: LeasedSession;
-  /** True if the run has listed the tool before, without a new request. */
+  /** True if the tool comes from an earlier list of the run. */
   readonly isRemembered: boolean;
 }
 
 /**
- * Asks the server for the tool, and once more on a fresh session if the first request did not reach the server. A
- * listing of the run that shows the confirmed definition is enough to call; only a new listing refuses a call.
+ * Asks the server for the tool, and once more on a fresh session if the first request did not reach the server. If an
+ * earlier list of the run shows the confirmed definition, no new list is read. Only a new list can refuse a call.
  */
 async function findLive(
   deps: ToolCallDeps,
@@ -151,7 +151,7 @@ async function findLive(
     const lease = await deps.toolSessions.lease(key, limits, { fresh });
     held.lease = lease;
     if (confirmedHash !== null && lease.recall(toolName) === confirmedHash) {
-      // A call that must not be made twice would be lost with its session, so the session is tried first.
+      // A call that must not be made twice would be lost with its session, so test the session first.
       if (lease.session.stateful && !isRepeatable(policy)) await lease.session.ping(limits);
       const definition = { ...policy, name: toolName };
       return { definition, hash: confirmedHash, lease, isRemembered: true };
@@ -173,7 +173,10 @@ async function findLive(
   }
 }
 
-/** The server may have forgotten the session or closed an idle connection. Asking for a tool changes nothing. */
+/**
+ * Tells whether a second request may succeed: the server may have forgotten the session or closed an idle connection.
+ * Asking for a tool changes nothing, so it can be repeated.
+ */
 function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
   if (lease?.reused === true) return true;
   return error instanceof ToolServerError && PASSING.has(error.kind);
@@ -182,8 +185,8 @@ function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
 const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken', 'session_lost']);
 
 /**
- * Sends an allowed call. It is prepared and sent once more on another session when the server was not reached, or when
- * the server forgot the session and a second call does no harm.
+ * Sends an allowed call. The call is prepared and sent once more on another session when the server was not reached, or
+ * when the server forgot the session and a second call does no harm.
  */
 async function send(
   deps: ToolCallDeps,
@@ -200,7 +203,7 @@ async function send(
     result = await session.callTool(definition, args, { signal, timeoutMs: CALL_TIMEOUT_MS });
   } catch (error) {
     const kind = error instanceof ToolServerError ? error.kind : undefined;
-    // A remembered list does not show that the server is still there.
+    // A remembered list does not prove that the server can still be reached.
     const isUnreached = kind === 'unreachable' && isRemembered;
     const isHarmless = kind === 'session_lost' && isRepeatable(policy);
     if (isFirst && !signal.aborted && (isUnreached || isHarmless)) {
@@ -223,7 +226,7 @@ function failedCall(
   error: unknown,
   { secrets, uncertain }: Pick<FailedCall, 'secrets' | 'uncertain'>,
 ): FailedCall | RefusedCall {
-  // The credentials are made before the request, so nothing was sent.
+  // The credentials are read before the request is made, so nothing was sent.
   if (error instanceof AppError) return refused('connection_unusable');
   if (!(error instanceof ToolServerError)) throw error;
   return { kind: 'failed', error, uncertain, secrets };

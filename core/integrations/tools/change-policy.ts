@@ -9,7 +9,7 @@ import type { LeftOutKeyword, PolicyState, ReadableSchemas, ToolPolicy } from '.
 import { countEnabled, holdRoutine, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
 
 export interface PolicyPatch {
-  /** The person has seen the definition and lets the tool run without asking. */
+  /** True when the person has seen the definition and lets the tool run without asking. */
   readonly confirmAutomaticExecution?: boolean | undefined;
   readonly state?: PolicyState | undefined;
   readonly maxCallsPerRun?: number | null | undefined;
@@ -29,7 +29,7 @@ export async function changePolicy(
   input: PolicyChangeInput,
 ): Promise<ToolPolicy> {
   const { projectId, routineId, patch } = input;
-  // Compiling schemas takes time. It happens outside the transaction, for a change without other faults.
+  // Compile the schemas outside the transaction, because that takes time, and only for a change without other faults.
   const hasSchemas = patch.confirmAutomaticExecution === true || patch.state === 'hold' || patch.argumentSchema != null;
   const checked = hasSchemas ? await transaction(database, (tx) => propose(tx, input)) : undefined;
   const readable = checked === undefined ? null : await readSchemas(checked.before, patch);
@@ -88,7 +88,7 @@ function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyCh
   const limits = { maxCallsPerRun, argumentSchema };
   if (patch.state === 'hold') {
     assertThere(before);
-    // Holding needs a confirmation of the definition only, because a person decides about each call.
+    // A hold needs a confirmation of the definition only, because a person decides about each call.
     return { state: 'hold', confirmedBy: before.state === 'hold' ? undefined : actor, ...limits };
   }
   const asksForNothing =
@@ -106,7 +106,9 @@ function assertThere({ vanishedAt }: ToolPolicy): void {
 
 type Limits = Pick<PolicyChange, 'maxCallsPerRun' | 'argumentSchema'>;
 
-/** One schema in place of another may allow anything, so it never counts as stricter. */
+/**
+ * Tells whether limits are stricter. One schema in place of another may allow anything, so it never counts as stricter.
+ */
 function isStricter(before: Limits, after: Limits): boolean {
   const calls = after.maxCallsPerRun ?? Number.POSITIVE_INFINITY;
   return (
@@ -125,9 +127,9 @@ async function assertRoomForTool(tx: Db, routineId: string): Promise<void> {
 }
 
 /**
- * Checks the schemas that a patch puts into force. A person's own must be valid; unreadable parts of the server's are
- * left out.
- * @returns the readable part of the server's; null when all of it is readable
+ * Checks the schemas that a patch puts into force. A person's own schema must be valid. Unreadable parts of the
+ * server's schemas are left out.
+ * @returns the readable part of the server's schemas; null when all of it is readable
  * @throws {AppError} `invalid_request` for a schema that cannot be used, `rate_limited`
  */
 async function readSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<ReadableSchemas | null> {

@@ -29,14 +29,14 @@ type DiscoverCore = Pick<
 >;
 
 export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
-  /** Tools that were left out. */
+  /** Number of tools that were left out. */
   readonly skipped: number;
   /** The first tools that were left out, each with the reason. */
   readonly skippedTools: readonly SkippedTool[];
   /** Unreadable fields of tools that are listed without them. */
   readonly droppedFields: readonly SkippedTool[];
   readonly truncated: boolean;
-  /** The server's pages lead back to an earlier one, so later tools are unknown. */
+  /** True when the server's pages lead back to an earlier page, so that later tools are unknown. */
   readonly circular: boolean;
   readonly policies: readonly ToolPolicy[];
 }
@@ -48,7 +48,7 @@ const MAX_SHOWN_SKIPPED = 50;
  * Asks the connection's server for its tools and gives the routine a disabled policy for each. When an automatic tool
  * has changed or is gone, the routine returns to draft.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `connection_not_found`, `connection_not_ready`,
- * `provider_error`, `rate_limited` while many others of the project wait
+ * `provider_error`, `rate_limited` while many other discoveries of the project wait
  */
 export async function discoverTools(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const found = await inTurn(scope.projectId, () => discover(deps, scope, by));
@@ -62,7 +62,7 @@ const inTurn = createTurns(20);
 async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const { projectId, routineId, connectionId } = scope;
   const { database, emit } = deps;
-  // Read before the server is asked, which takes time. Locked only afterwards.
+  // Check the routine before the server is asked, which takes time. Lock it only afterwards.
   await transaction(database, (tx) => holdRoutine(tx, scope));
   const listed = await askServer(deps, scope);
   return transaction(database, async (tx) => {

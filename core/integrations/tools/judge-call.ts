@@ -94,7 +94,7 @@ export async function judgeOnRecord(
   return { kind: 'recorded', target, args };
 }
 
-/** The policy was confirmed before the run began: nothing during a run extends its rights. */
+/** Returns the target if its policy was confirmed before the run began: nothing during a run extends its rights. */
 function confirmedInTime({ target, runStartedAt, permitted = false }: WantedCall): ToolTarget | undefined {
   if (target === undefined || target.policy.state === 'disabled') return undefined;
   if (target.policy.state === 'hold' && !permitted) return undefined;
@@ -155,7 +155,7 @@ export async function resultFault(
   }
 }
 
-/** Why a call is not made, in words for the model and for the step of the run. */
+/** Reasons why a call is not made, in words for the model and for the step of the run. */
 const REFUSALS = {
   not_automatic: 'no person has confirmed that this tool may be used without being asked',
   call_limit_reached: 'this tool may be called {} times in a run',
@@ -195,7 +195,7 @@ export interface FixedCall {
 
 /**
  * Returns the reason why a routine may not make a fixed call of a read-only tool, from stored data alone. `callOnce`
- * judges the call itself when it is made.
+ * judges the call again when it is made.
  * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
  */
 export async function fixedCallFault(

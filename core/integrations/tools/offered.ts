@@ -3,7 +3,7 @@ import { sql, type Sql } from '#lib/database/index.ts';
 import { readableNow, type ProjectTool } from './queries.ts';
 import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './own-tools.ts';
 
-/** A tool as the model knows it. A built-in one has neither policy nor connection. */
+/** A tool as the model knows it. A built-in tool has neither policy nor connection. */
 export interface CallableTool {
   /** Unique in the run; at most 64 letters, digits, `_` and `-`, as providers require. */
   readonly name: string;
@@ -31,7 +31,7 @@ export interface OfferedTool extends CallableTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** A selected tool before it has its name. */
+/** A selected tool that has no name yet. */
 interface Unnamed extends ProjectTool {
   readonly policyId: string;
   readonly clashes: boolean;
@@ -49,7 +49,7 @@ export interface CallableToolJson extends Unnamed {
 
 /**
  * Selects the tools that a run may use: enabled, and confirmed before the run began, so that nothing during a run
- * extends its rights. One JSON value, for a statement that also reads other things of the run.
+ * extends its rights. Returns one JSON value, for a statement that also reads other data of the run.
  */
 export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedAt: Sql }): Sql {
   return sql`(
@@ -84,8 +84,9 @@ function enabled({ projectId, routineId }: { projectId: Sql; routineId: Sql }): 
 }
 
 /**
- * Names the tools of a run: the service's own tools of its version first, then the tools of its connections. A tool
- * with an invisible character in its definition is left out: discovery refuses it now, but older policies may have one.
+ * Names the tools of a run: first the service's own tools that the run's version has, then the tools of its
+ * connections. A tool with an invisible character in its definition is left out: discovery refuses it now, but older
+ * policies may have one.
  */
 export function offeredTools(confirmed: readonly OfferedToolJson[], rule: OwnToolRule): OfferedTool[] {
   const found = confirmed.filter(({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined);
@@ -109,13 +110,15 @@ function ofOwn(name: OwnToolName, rule: OwnToolRule): CallableTool {
   return { name, policyId: null, connectionId: null, connectionName: null, toolName: name, description };
 }
 
-/** A tool of the service keeps its name, because skills and briefings use it. */
+/**
+ * Names a tool of a connection. A tool of the service keeps its name in a clash, because skills and briefings use it.
+ */
 function nameFor(
   tool: { readonly toolName: string; readonly policyId: string },
   clashes: boolean,
   own: readonly string[],
 ): string {
   const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
-  // The whole id, because another server could choose a name that ends in a part of it.
+  // Add the whole id, because another server could choose a name that ends in a part of it.
   return clashes || own.includes(plain) ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}` : plain;
 }

@@ -15,14 +15,14 @@ export type OwnToolName = BuiltInToolName | typeof ASK | typeof FINISH;
 /** Fields of a routine that decide which tools of the service its runs are offered. */
 export interface OwnToolRule extends FinishRule {
   readonly builtInTools: readonly BuiltInToolName[];
-  /** Whether a run may ask people a question. */
+  /** True if a run may ask people a question. */
   readonly mayAsk: boolean;
 }
 
 /**
  * Returns the tools of the service that runs of a routine are offered. Beside other tools, `finish` asks for a typed
  * result: a request with a schema for the text keeps many servers from calling tools.
- * @param others number of the tools of its connections
+ * @param others number of tools of the routine's connections
  */
 export function ownTools(rule: OwnToolRule, others: number): readonly OwnToolName[] {
   const { builtInTools, mayAsk, outcome, resultSchema } = rule;
@@ -55,10 +55,10 @@ export function ownDefinition(name: OwnToolName, rule: FinishRule): ToolDefiniti
 /** Outcomes that a model can state. A run that could not do its work fails; the others succeed. */
 export const STATED_OUTCOMES = ['done', 'nothing_to_report', 'partial', 'could_not'] as const;
 
-/** How soon a result should be read, in the opinion of the model that wrote it. */
+/** Urgency of reading a result, in the opinion of the model that wrote it. */
 export const URGENCIES = ['none', 'normal', 'high'] as const;
 
-/** Tool by which a run states its outcome. A call of it ends the run or is refused. */
+/** Tool by which a run states its outcome. A call of the tool ends the run or is refused. */
 export const FINISH = 'finish';
 
 /** Fields of a routine that decide the parameters of `finish`. */
@@ -66,7 +66,7 @@ interface FinishRule {
   readonly outcome: string;
   /** True if a run may say that it was the last one. */
   readonly mayComplete: boolean;
-  /** Most hours by which a run may postpone the next one; null for none. */
+  /** Most hours by which a run may postpone the next one; null if it may not. */
   readonly mayPutOffHours: number | null;
   /** JSON Schema of the result; null for any text. */
   readonly resultSchema: JsonObject | null;

@@ -23,11 +23,11 @@ export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
   readonly readable: ReadableSchemas | null;
   readonly state: PolicyState;
   readonly vanishedAt: Date | null;
-  /** Id of the person or API key that confirmed it. */
+  /** Id of the person or API key that confirmed the definition. */
   readonly confirmedBy: string | null;
   readonly confirmedAt: Date | null;
   readonly maxCallsPerRun: number | null;
-  /** Arguments have to satisfy it in addition to the tool's own schema. */
+  /** Schema that arguments must satisfy in addition to the tool's own. */
   readonly argumentSchema: JsonObject | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -36,7 +36,7 @@ export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
 /** The parts of a definition that can change. Another name is another tool. */
 export type ConfirmedDefinition = Omit<ToolDefinition, 'name'>;
 
-/** A tool's schemas without their unreadable keywords. A schema that is readable as a whole is left out. */
+/** A tool's schemas without their unreadable keywords. A schema that is wholly readable is left out. */
 export interface ReadableSchemas {
   readonly inputSchema?: JsonObject;
   readonly outputSchema?: JsonObject;
@@ -44,7 +44,7 @@ export interface ReadableSchemas {
 }
 
 export interface LeftOutKeyword {
-  /** In dotted form, like `inputSchema.properties.year.pattern`. */
+  /** Place in dotted form, like `inputSchema.properties.year.pattern`. */
   readonly place: string;
   readonly reason: string;
 }

@@ -128,7 +128,7 @@ export interface PolicyChange {
   readonly argumentSchema: Readonly<Record<string, unknown>> | null;
 }
 
-/** @param readable belongs to a confirmation; null if all of the schemas can be read */
+/** @param readable schemas of a confirmation without their unreadable parts; null if all parts can be read */
 export async function updatePolicy(
   tx: Db,
   policy: Pick<ToolPolicy, 'id' | 'projectId' | 'definitionHash'>,
@@ -189,8 +189,8 @@ export interface ToolTarget {
 }
 
 /**
- * Selects the target as one JSON value, for a statement that also reads other things of the call; null if the policy
- * or its connection is gone.
+ * Selects the target as one JSON value, for a statement that also reads other data of the call; null if the policy or
+ * its connection is gone.
  */
 export function targetJson(ids: { projectId: Sql; routineId: Sql; policyId: Sql; connectionId: Sql }): Sql {
   return sql`(

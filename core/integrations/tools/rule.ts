@@ -19,7 +19,7 @@ export interface ToolRule {
   readonly definitionHash: string;
   readonly conditions: readonly RuleCondition[];
   readonly expiresAt: Date | null;
-  /** The most calls that it lets through; null for no limit. */
+  /** Most calls that the rule lets through; null for no limit. */
   readonly maxUses: number | null;
   readonly uses: number;
   readonly createdBy: string | null;
@@ -35,7 +35,10 @@ export function matchingRule<Rule extends Pick<ToolRule, 'conditions'>>(
   return rules.find(({ conditions }) => conditions.length > 0 && conditions.every((each) => isMet(each, args)));
 }
 
-/** Arguments that are missing, of another type, or numbers that no double represents meet no condition. */
+/**
+ * Tells whether arguments meet a condition. Missing values, values of another type and numbers that no double
+ * represents meet none.
+ */
 function isMet(condition: RuleCondition, args: JsonObject): boolean {
   const value = valueAt(args, condition.pointer);
   if ('equals' in condition) return value === condition.equals;

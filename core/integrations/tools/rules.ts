@@ -13,7 +13,7 @@ const ruleColumns = sql`
 
 export { matchingRule, ruleInWords, type ToolRule } from './rule.ts';
 
-/** SQL condition on a row of `tool_rules`: it may let another call through. */
+/** SQL condition on a row of `tool_rules`: the rule may let another call through. */
 const isStanding = sql`revoked_at is null and (expires_at is null or expires_at > now())
   and (max_uses is null or uses < max_uses)`;
 
@@ -27,9 +27,9 @@ interface PolicyScope {
 const MAX_RULES = 50;
 
 /**
- * Makes a rule for the definition of the tool that is confirmed now. It counts while the policy holds calls.
- * @throws {AppError} `policy_not_found`, `routine_not_found`, `routine_archived`, `limit_reached`, and `invalid_request`
- * for a policy that holds no calls
+ * Makes a rule for the definition of the tool that is confirmed now. The rule counts while the policy holds calls.
+ * @throws {AppError} `policy_not_found`, `routine_not_found`, `routine_archived`, `limit_reached`, and
+ * `invalid_request` for a policy that holds no calls
  */
 export function createRule(
   database: Database,
@@ -98,7 +98,7 @@ export function revokeRule(
   });
 }
 
-/** Finds the rules that stand for the confirmed definition of a policy, the oldest first. */
+/** Finds the rules that apply to the confirmed definition of a policy, the oldest first. */
 export function standingRules(
   db: Db,
   { id, projectId, confirmedHash }: Pick<ToolPolicy, 'id' | 'projectId' | 'confirmedHash'>,

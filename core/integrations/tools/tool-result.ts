@@ -94,8 +94,8 @@ function shortType(mimeType: string | null): string | null {
 }
 
 /**
- * Removes secrets from a text before it is recorded or shown to a model: the given ones, and any text in the clear form
- * of a credential.
+ * Removes secrets from a text before it is recorded or shown to a model: the given secrets, and any text that has the
+ * form of a credential.
  */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
@@ -117,23 +117,23 @@ const MIN_SECRET_LENGTH = 6;
 const TOKEN =
   /\b(?:sk-[\w-]{20,}|gh[pousr]_\w{30,}|github_pat_\w{30,}|xox[abprs]-[\w-]{10,}|whsec_[\w+/=]{20,}|AKIA[0-9A-Z]{16})/g;
 
-/** A tool call as its step shows it: without secrets, long texts cut with their length on record. */
+/** A tool call as its step shows it. Secrets are removed, and long texts are cut with their length on record. */
 export interface ToolRecord {
   /** Name of the tool for the model. */
   readonly name: string;
-  /** The server's own name for it; null for a tool that was never offered. */
+  /** The server's own name for the tool; null for a tool that was never offered. */
   readonly toolName: string | null;
   readonly connectionId: string | null;
   /** Name of the connection at the time of the call. */
   readonly connectionName: string | null;
   readonly policyId: string | null;
-  /** JSON text. */
+  /** Arguments as JSON text. */
   readonly arguments: string | null;
   readonly argumentsLength: number | null;
   readonly isError: boolean | null;
   readonly result: string | null;
   readonly resultLength: number | null;
-  /** JSON text of the structured content. */
+  /** Structured content as JSON text. */
   readonly structured: string | null;
   readonly structuredLength: number | null;
   readonly attachments: readonly ToolAttachment[];
@@ -167,7 +167,7 @@ export interface PendingTool extends ToolRecord {
   readonly rejected: boolean;
 }
 
-/** A call of a response that will not be made, with the error. */
+/** A call of a response, with the error if the call will not be made. */
 export type PlannedCall = PendingTool & { readonly error: string | null };
 
 export const SHOWN_LENGTH = 16_000;

@@ -12,11 +12,11 @@ import { holdRoutine } from './queries.ts';
 
 export interface DiscoveryCounts {
   readonly added: number;
-  /** Tools whose definition the server has changed. */
+  /** Number of tools whose definition the server has changed. */
   readonly changed: number;
   readonly vanished: number;
   readonly unchanged: number;
-  /** Names of enabled tools that are disabled now. */
+  /** Names of tools that were enabled and are disabled now. */
   readonly retired: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export async function writeDiscovered(
  */
 const BATCH_LENGTH = 256 * 1024;
 
-/** Writes the tools as lists of JSON, each on demand. */
+/** Writes the tools as lists of JSON, each list on demand. */
 function* batchesOf(tools: readonly ToolDefinition[]): Generator<string> {
   let batch: string[] = [];
   let length = 0;

@@ -5,13 +5,13 @@ import { LONELY_MS } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { RuntimeLease } from '#lib/runtime-client/index.ts';
 
-/** A call of the runtime on an account, for one model step. */
+/** A call that the runtime makes on an account, for one model step. */
 export interface CallOrder {
   readonly connection: ModelConnectionRef;
   readonly runId: string;
   readonly step: number;
   readonly credentialVersion: number;
-  /** Calls at a time on one account, by the provider's file. */
+  /** Most calls at a time on one account, from the provider's file. */
   readonly concurrency: number;
   /** Unix milliseconds. */
   readonly deadline: number;
@@ -21,15 +21,17 @@ export interface CallOrder {
 
 /** A call that may be made: it occupies a place of its account until it has ended. */
 export interface IssuedCall {
-  /** Run, step and attempt. The same until an outcome is recorded, so that the provider is asked once. */
+  /**
+   * Made of run, step and attempt. It stays the same until an outcome is recorded, so that the provider is asked once.
+   */
   readonly requestId: string;
-  /** The lease under which it was issued. */
+  /** The lease on the runtime under which the call was issued. */
   readonly lease: RuntimeLease;
 }
 
 export type Issue =
   | { readonly kind: 'issued'; readonly call: IssuedCall }
-  /** The account already has its most calls at a time. */
+  /** The account already has as many calls as it may have at a time. */
   | { readonly kind: 'busy' }
   /** The account may not be used: it is not ready, its provider is off, or its owner is no longer a member. */
   | { readonly kind: 'unusable' }
@@ -42,8 +44,8 @@ export type Issue =
 
 /**
  * Issues a call of a step. An earlier call of the step without an outcome is issued again under its request id, even
- * when its worker is gone. The account is locked first, so that two callers at the same moment do not both find a
- * place: the second statement sees the result of the first.
+ * when its worker is gone. The account is locked first: the second of two callers at the same moment then sees the
+ * place that the first one took.
  */
 export function issueCall(database: Database, providers: ModelProviders, order: CallOrder): Promise<Issue> {
   return transaction(database, async (tx) => {
@@ -198,7 +200,7 @@ export async function expireCalls(db: Db): Promise<void> {
 /**
  * Ends the calls that an account has under way, in the transaction that takes the account away: their responses are no
  * longer recorded.
- * @returns them, for `cancelAtRuntime` after the commit
+ * @returns the calls, for `cancelAtRuntime` after the commit
  */
 export async function endOpenCalls(
   tx: Db,

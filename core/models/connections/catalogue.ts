@@ -20,7 +20,7 @@ type CatalogueCore = Pick<AccountsCore, 'database' | 'log' | 'modelProviders' | 
 
 const CALL_MS = 30_000;
 
-/** The kinds of work that ask the providers of accounts. */
+/** Returns the kinds of queued work that ask the providers of accounts. */
 export function accountKinds(deps: CatalogueCore & AccountsCore): Kinds {
   return { revocation: revocationKind(deps), catalogue: catalogueKind(deps) };
 }
@@ -33,7 +33,7 @@ function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
   const { modelRuntime: runtime } = deps;
   if (runtime === undefined) return undefined;
   return {
-    // The runtime takes eight calls at a time, and calls of runs matter more.
+    // Leave room for others: the runtime takes eight calls at a time, and calls of runs matter more.
     batch: 2,
     waitsMs: [],
     attempt: ({ key, payload }, signal) => refresh(deps, runtime, { id: key, ...inProject.parse(payload) }, signal),
@@ -124,7 +124,6 @@ export interface CatalogueModel {
   readonly contextTokens: number | null;
 }
 
-/** Seconds for which a catalogue is fresh. */
 const FRESH_SECONDS = 15 * 60;
 
 /** Replaces the catalogue of an account, in the caller's transaction. */
@@ -192,7 +191,7 @@ export async function listModelsOfAccount(
 /** Pause after which a catalogue that was queued and is still not fresh is queued again. */
 const PAUSE = sql`interval '5 minutes'`;
 
-/** Queues the catalogues that are no longer fresh. Accounts that cannot be used are passed over. */
+/** Queues the catalogues that are no longer fresh. Accounts that cannot be used are skipped. */
 async function queueStaleCatalogues(db: Db, providers: ModelProviders): Promise<void> {
   if (providers.enabled.length === 0) return;
   await db.run`

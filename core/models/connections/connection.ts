@@ -32,7 +32,7 @@ export interface ModelConnection {
   readonly accountLabel: string;
   readonly state: ModelConnectionState;
   readonly publicError: ModelConnectionError | null;
-  /** The allowance is used up until then. */
+  /** Time until which the allowance is used up. */
   readonly notBefore: Date | null;
   readonly validatedAt: Date | null;
   readonly lastUsedAt: Date | null;

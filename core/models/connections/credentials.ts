@@ -38,8 +38,8 @@ export interface CallCredential {
 /** The credentials of personal accounts, each opened for one call. */
 export interface ModelCredentials {
   /**
-   * Gives the credential for a call that ends by the deadline (Unix milliseconds), renewed first when it would not
-   * last.
+   * Returns the credential for a call that ends by the deadline (Unix milliseconds). A credential that would expire
+   * before is renewed first.
    * @throws {AppError} `connection_not_ready` without a working credential, `provider_disabled`, `provider_error`
    */
   forCall(
@@ -48,7 +48,7 @@ export interface ModelCredentials {
   ): Promise<CallCredential>;
   /**
    * Notes that the provider refused the credential of this version.
-   * @returns another credential to repeat the call with, once; undefined without one: then the account is not ready
+   * @returns another credential to repeat the call with, once; undefined without one, and the account is then not ready
    */
   refused(ref: ModelConnectionRef, version: number, signal: AbortSignal): Promise<CallCredential | undefined>;
 }
@@ -119,7 +119,10 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
   };
 }
 
-/** A credential whose whole life is shorter than the call is renewed once half of its life is over. */
+/**
+ * Tells whether a credential lasts until a call ends. If its whole life is shorter than the call, it lasts for half of
+ * its life.
+ */
 function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number): boolean {
   if (expiresAt === null || expiresAt.getTime() > endsAt) return true;
   const time = now();
@@ -130,7 +133,7 @@ function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number):
 type RenewalCore = Pick<AccountsCore, 'database' | 'findModelServer' | 'log' | 'outbound' | 'secrets'>;
 
 /**
- * Renews a credential once, however many callers ask in however many processes: the caller with the lease asks the
+ * Renews a credential once, even if several callers in several processes ask: the caller with the lease asks the
  * provider, the others wait for the stored result. New tokens are stored before they are used.
  * @returns false when there are no other tokens now, and perhaps never
  * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when a later attempt
@@ -195,7 +198,7 @@ async function renewHeld(
     sealed: sealCredential(secrets, ref.id, next),
     expiresInSeconds: tokens.expiresInSeconds,
   });
-  // Meanwhile a person signed in again or revoked the account, without knowing the new tokens: hand them back.
+  // A person has meanwhile signed in again or revoked the account, and the new tokens were not stored: hand them back.
   if (!stored) {
     void revokeTokens(deps, provider, next).catch(() => {
       log.warn({ provider: signInOf(provider).kind }, 'renewed tokens were not revoked');

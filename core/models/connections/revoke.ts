@@ -12,7 +12,7 @@ interface Revocation {
   readonly connectionId: string;
   readonly by: Actor;
   readonly reason: RevokedReason;
-  /** Ids of the routines that were paused with it, for the audit record. */
+  /** Number of routines that were paused with the account. */
   readonly pausedRoutines: number;
 }
 
@@ -71,7 +71,7 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
   `;
 }
 
-/** Without its key a credential cannot be revoked at its provider; it is still erased. */
+/** Returns undefined if the credential's key is missing. The credential then cannot be revoked, but is still erased. */
 function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);
@@ -98,7 +98,7 @@ export async function keepForRevocation(
   `;
 }
 
-/** Due time that hides a revocation from the previous release, which attempts everything that is due in the row. */
+/** Due time that hides a revocation from the previous release, which attempts every row that is due. */
 const NOT_THERE = sql`'infinity'::timestamptz`;
 
 /** Moves revocations of the previous release, which may still run, into the queue of work. */
@@ -117,7 +117,7 @@ export async function adoptRevocations(db: Db): Promise<void> {
 
 const MINUTE_MS = 60_000;
 
-/** Waits between attempts: a minute, then twice that, at most an hour. */
+/** Waits between attempts: a minute, then twice as long each time, at most an hour. */
 const WAITS_MS = Array.from({ length: 30 }, (_, index) => MINUTE_MS * Math.min(2 ** index, 60));
 
 /**

@@ -7,7 +7,7 @@ import type { Log } from '#lib/log.ts';
  * process. They apply to that organization alone, because a refusal depends on the request.
  */
 export interface AbilityStore {
-  /** Returns the lessons of an organization about a model; empty without any, and before they are read. */
+  /** Returns the lessons of an organization about a model; empty if there are none, or if they are not read yet. */
   of(model: ServedModel, organizationId: string): ModelAbilities;
   /** Remembers the abilities that an accepted request or a test has shown. */
   learn(model: ServedModel, organizationId: string, learned: ModelAbilities): Promise<void>;
@@ -19,7 +19,7 @@ export interface AbilityStore {
 
 const FRESH_MS = 60_000;
 
-/** An upgrade of a server brings abilities, so each lesson is tested again after a week. */
+/** An upgrade may give a server new abilities, so each lesson is tested again after a week. */
 const IS_OLD = sql`learned_at < now() - interval '7 days'`;
 
 interface Learned extends ServedModel {

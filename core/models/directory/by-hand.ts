@@ -24,12 +24,12 @@ export interface FigureStore {
   forget(): void;
 }
 
-/** Time after which a change in another process is seen; a step reads its project's figures no more often. */
+/** Time after which a change by another process is seen. A step reads its project's figures no more often. */
 const FRESH_MS = 5_000;
 
 interface Entered extends ServedModel {
   readonly organizationId: string;
-  /** Null in the one row of an organization that has entered none. */
+  /** Null in the only row of an organization that has entered no figures. */
   readonly figures: SomeFigures | null;
 }
 

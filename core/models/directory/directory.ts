@@ -16,7 +16,7 @@ import {
 
 export interface ModelList {
   readonly options: readonly ModelOption[];
-  /** The age of the oldest list among them. */
+  /** Time at which the oldest of the lists was fetched. */
   readonly fetchedAt: Date;
   /** True when a source cannot be reached now and its last list is used. */
   readonly stale: boolean;
@@ -37,7 +37,7 @@ export interface ModelDirectory {
    * @throws {AppError} `models_unavailable` when a source that could have it has never given a list
    */
   find(reference: ModelReference, looking?: Looking): Promise<ModelOption | undefined>;
-  /** Says why a reference finds nothing: its source is gone, or the model has another id now. */
+  /** Says why no model is found for a reference: its source is gone, or the model has another id now. */
   explainAbsence(modelId: string): string;
   /** Returns the state of each source, after asking those whose list has aged. */
   sources(): Promise<readonly SourceState[]>;

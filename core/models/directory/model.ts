@@ -26,7 +26,7 @@ export type FigureOrigin = (typeof FIGURE_ORIGINS)[number];
 /** Figures of a model that measure and price its steps; null when unknown. */
 export interface Figures {
   readonly contextTokens: number | null;
-  /** The most tokens that it writes in one response. */
+  /** Most tokens that the model writes in one response. */
   readonly maxOutputTokens: number | null;
   /** Runs on a model without prices have no cost. */
   readonly prices: Prices | null;
@@ -72,7 +72,10 @@ export function firstKnown(candidates: readonly (readonly [FigureOrigin, SomeFig
   };
 }
 
-/** Returns the check whether a provider may take new work: the gateway always, each connected one by its own flag. */
+/**
+ * Returns a function that tells whether a provider may take new work. The gateway always may; a connected provider has
+ * its own flag.
+ */
 export function providerSwitch(settings: ProviderSettings): (provider: string) => boolean {
   const connected = SLOTS.filter((slot) => settings[`MODEL_PROVIDER_${SLOT_LETTER[slot]}_ENABLED`]);
   const enabled = new Set<string>(['gateway', ...connected]);

@@ -9,15 +9,14 @@ import { isModelProvider, sameModel, type ModelOption, type ModelReference } fro
 /** Models for routines of a project: models of the operator's sources, and of people's accounts. */
 export interface ProjectModels {
   /**
-   * Returns the newest lists of the sources with the models of the accounts behind them.
+   * Returns the newest lists of the sources, followed by the models of the accounts.
    * @throws {AppError} `models_unavailable` when no source has ever given a list
    */
   list(projectId: string): Promise<ModelList>;
   /** Finds the option that a reference names; a model of an account needs no request to a source. */
   find(projectId: string, reference: ModelReference): Promise<ModelOption | undefined>;
-  /** Says why a reference finds nothing. */
+  /** Says why no model is found for a reference. */
   explainAbsence(reference: ModelReference): string | undefined;
-  /** Returns the state of each source. */
   sources(): Promise<readonly SourceState[]>;
 }
 
@@ -29,7 +28,7 @@ export interface ProjectModelsDeps extends Pick<Core, 'database'> {
 
 /**
  * Joins the directory of the sources with the catalogues of accounts. The catalogues are read from the database each
- * time, so that an account's models disappear as soon as it cannot be used.
+ * time, so that an account's models disappear as soon as the account cannot be used.
  */
 export function createProjectModels({
   database,
@@ -60,7 +59,7 @@ export function createProjectModels({
   };
 }
 
-/** The owners of accounts pay for them, at prices that no provider states. */
+/** Makes the option of an account's model. The owner of the account pays for it, at a price that no provider states. */
 function optionOf(
   { provider, connectionId, id, name, contextTokens }: OfferedModel,
   modelProviders: ModelProviders,

@@ -23,7 +23,7 @@ export interface SourcedModel {
   readonly name: string;
   /** Figures that override a learned window. */
   readonly before: readonly (readonly [FigureOrigin, SomeFigures])[];
-  /** Figures that fill gaps. */
+  /** Figures that fill gaps in all others. */
   readonly after: readonly (readonly [FigureOrigin, SomeFigures])[];
   readonly abilities: ModelOption['abilities'];
 }
@@ -43,7 +43,7 @@ export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedMo
     ['operator', stated],
     ['local', source.local ? { prices: FREE } : {}],
   ];
-  // A look-up compares the id with hundreds of others, which is slow for thousands of models.
+  // Look in the catalogue only for missing figures: it compares the id with hundreds of others, slow for many models.
   const { contextTokens, prices } = firstKnown(before).figures;
   const lacks = !source.local && (contextTokens === null || prices === null);
   return {
@@ -65,7 +65,7 @@ export function optionOf(
 ): ModelOption {
   const { maxOutputTokens, contextTokens, ...learned } = known;
   const { figures, origins } = firstKnown([
-    // A maximum that the server named in a refusal outweighs its list, which may ignore how the server was started.
+    // A maximum that the server named in a refusal precedes its list, which may ignore how the server was started.
     ['learned', { maxOutputTokens }],
     ...model.before,
     ['learned', { contextTokens }],
@@ -96,7 +96,7 @@ export interface SourceState {
   readonly dialect: ModelDialect;
   /** True for a server of the operator's own, whose models cost nothing. */
   readonly local: boolean;
-  /** Null if callers may not see it. */
+  /** Null if callers may not see the address. */
   readonly baseUrl: string | null;
   readonly state: 'ready' | 'stale' | 'unavailable';
   /** One sentence about a failed last request, with the remedy. */
@@ -117,17 +117,17 @@ interface LastList {
 
 export interface CachedSource {
   readonly source: ModelSource;
-  /** Its last list; undefined until it has given one. */
+  /** Returns the last list; undefined until the source has given one. */
   last(): LastList | undefined;
-  /** Tells whether its list is missing or older than a minute. */
+  /** Tells whether the last list is missing or older than a minute. */
   isAged(): boolean;
   /**
    * Asks the server for its list if the last one is too old. One request is in flight at a time.
-   * @param rests leaves it alone for some seconds after a failure
+   * @param rests true leaves the server alone for some seconds after a failure
    */
   refresh(rests: boolean): Promise<void>;
   find(modelId: string): SourcedModel | undefined;
-  /** One sentence on its last request; undefined after a success. */
+  /** Explains in one sentence why the last request failed; undefined after a success. */
   problem(): string | undefined;
   state(): SourceState;
 }
@@ -139,7 +139,6 @@ export interface CacheSettings {
   readonly timeoutMs?: number;
 }
 
-/** Time for which a list is fresh. */
 const FRESH_MS = 60_000;
 const RETRY_AFTER_FAILURE_MS = 5_000;
 

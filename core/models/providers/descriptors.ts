@@ -2,7 +2,7 @@ import { AUTH_KIND, type ProviderFile, SLOTS, type ProviderSlot } from '#lib/pro
 import type { ModelProviders } from './providers.ts';
 import type { ModelRuntime } from './runtime.ts';
 
-/** The person or key that reads a descriptor. */
+/** The person or API key that asks for the descriptions. */
 export interface ProviderViewer {
   readonly kind: 'session' | 'api_key';
   readonly userId: string | null;

@@ -35,7 +35,7 @@ type Letter = (typeof SLOT_LETTER)[ProviderSlot];
 export type ModelProviderSettings = ProviderSettings &
   Readonly<Partial<Record<`MODEL_PROVIDER_${Exclude<Letter, 'C'>}_CLIENT_${'ID' | 'SECRET'}`, string | undefined>>>;
 
-/** Reads the connected providers that are enabled on this side. @throws naming every error of a provider file */
+/** Reads the connected providers that are enabled here. @throws naming every error of a provider file */
 export function loadModelProviders(settings: ModelProviderSettings): ModelProviders {
   const enabled = [...loadProviderFiles(settings).values()].map((loaded) => ({
     ...loaded,
@@ -61,7 +61,10 @@ function clientOf(settings: ModelProviderSettings, slot: ProviderSlot): Provider
   return id === undefined ? undefined : { id, secret: settings[`MODEL_PROVIDER_${letter}_CLIENT_SECRET`] };
 }
 
-/** An account of another identity is not used, because its credential would go to a wrong host. Paths may change. */
+/**
+ * Identifies a provider by its hosts; paths may change. An account of another identity is not used, because its
+ * credential would go to a wrong host.
+ */
 function providerIdentity({ auth, api, verify }: ProviderFile): string {
   const issuer = auth.kind === 'api_key' ? null : (auth.issuer ?? originOf(auth.tokenEndpoint));
   const hosts = [auth.kind, issuer, originOf(api.baseUrl)];

@@ -24,7 +24,7 @@ export interface ModelRuntime {
    */
   requireProvider(provider: ProviderRef): Promise<void>;
   /**
-   * Tells whether the runtime takes work, within a second and a half: a list does not wait for a runtime that hangs.
+   * Tells whether the runtime takes work, within a second and a half, so that no list waits for a runtime that hangs.
    */
   status(provider: ProviderRef): Promise<RuntimeStatus>;
   close(): Promise<void>;
@@ -135,7 +135,7 @@ async function helloOrUndefined(hello: () => Promise<HelloResult>): Promise<Hell
 
 export interface KeeperDeps extends Pick<Core, 'database' | 'log'> {
   readonly runtime: Pick<ModelRuntime, 'client' | 'lease'>;
-  /** Milliseconds between two renewals. By default two may fail before the lease, of 30 seconds, is over. */
+  /** Milliseconds between two renewals. By default two renewals may fail before the lease of 30 seconds ends. */
   readonly everyMs?: number;
 }
 
@@ -153,7 +153,7 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
       held = await renew(deps);
       if (!held) deps.log.warn('a provider runtime other than the leased one responds');
     } catch (err) {
-      // Log the outage once, however long it lasts.
+      // Log an outage once, even if it lasts.
       if (held) deps.log.warn({ err }, 'the lease on the provider runtime was not renewed');
       held = false;
     }
@@ -169,14 +169,14 @@ async function renew({ database, runtime }: KeeperDeps): Promise<boolean> {
   return renewRuntimeLease(database, lease);
 }
 
-/** Reads the lease while it runs. */
+/** Reads the running lease; undefined without one. */
 export function readRuntimeLease(db: Db): Promise<RuntimeLease | undefined> {
   return db.row<RuntimeLease>`select instance_id as "instanceId", epoch from runtime_lease where expires_at > now()`;
 }
 
 /**
- * Takes the lease with the next epoch, once it has run out. Until then no other instance gets it, not even a
- * replacement, because both might work at the same time.
+ * Takes the lease with the next epoch, once the present one has run out. Until then no other instance gets it, not even
+ * a replacement, because both might work at the same time.
  * @param input.seenEpoch the highest epoch that the runtime has seen
  * @returns undefined when another process has just taken it
  */
@@ -202,5 +202,5 @@ async function renewRuntimeLease(db: Db, lease: RuntimeLease): Promise<boolean> 
   return touched === 1;
 }
 
-/** The lease while it runs, as a relation with `instance_id` and `epoch`. */
+/** The running lease, as a relation with `instance_id` and `epoch`. */
 export const runningLease = sql`(select instance_id, epoch from runtime_lease where expires_at > now())`;

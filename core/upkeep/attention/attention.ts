@@ -19,7 +19,7 @@ interface FailedRoutine extends OfRoutine {
   readonly runs: number;
 }
 
-/** A routine whose last run did its work without the tools that it called. */
+/** A routine whose latest run succeeded although every call to some connection's tools failed. */
 interface RoutineWithoutTools extends OfRoutine {
   readonly runId: string;
   readonly finishedAt: Date;
@@ -54,9 +54,9 @@ interface HoldingRun extends OfRoutine {
   readonly runId: string;
   /** Open actions of the run. */
   readonly calls: number;
-  /** Names of their tools, each once. */
+  /** Names of the called tools, each once. */
   readonly toolNames: readonly string[];
-  /** When the first of them expires. */
+  /** Time at which the first of the actions expires. */
   readonly expiresAt: Date;
 }
 
@@ -75,7 +75,7 @@ export interface Attention {
   readonly truncated: boolean;
 }
 
-/** Entries of each kind; one more is read. */
+/** The most entries of each kind. One more is read, which shows whether there are more. */
 const MOST = 20;
 const LIMIT = MOST + 1;
 /** Number of the newest failed runs that are examined. */
@@ -84,9 +84,9 @@ const MOST_FAILED_RUNS = 1_000;
 const NEARLY_SPENT_PERCENT = 80;
 
 /**
- * Reads the entries that need attention in a project. Each statement reads an index, bounded by the routines of the
- * project.
- * @param since failures before it are left out
+ * Reads the entries that need attention in a project. Each statement reads an index, and its cost is bounded by the
+ * project's routines.
+ * @param since earlier failures are left out
  */
 export async function readAttention(
   db: Db,
@@ -160,7 +160,7 @@ function failedRoutines(db: Db, projectId: string, since: Date): Promise<FailedR
   `;
 }
 
-/** Looks at the last run of each routine that has succeeded or failed. */
+/** Looks only at the latest run of each routine that has succeeded or failed. */
 function routinesWithoutTools(db: Db, projectId: string, since: Date): Promise<RoutineWithoutTools[]> {
   return db.rows`
     select r.id as "routineId", r.name as "routineName", latest.id as "runId", latest.finished_at as "finishedAt"

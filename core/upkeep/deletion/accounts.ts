@@ -23,8 +23,8 @@ const SHOWN_REASON: Readonly<Record<RevokedReason, string>> = {
 };
 
 /**
- * Revokes an account on behalf of its owner. From the commit on no run can use it and its routines are paused; the
- * credential is handed back to the provider and then erased. The record stays. Revoking again changes nothing.
+ * Revokes an account on behalf of its owner. From the commit on, no run can use the account, and its routines are
+ * paused. The credential is then revoked at the provider and erased. The record stays. Revoking again changes nothing.
  * @throws {AppError} `connection_not_found`, `owner_required`
  */
 export async function revokeModelConnection(
@@ -43,7 +43,7 @@ export async function revokeModelConnection(
   return readModelConnection(deps.database, projectId, connectionId);
 }
 
-/** Revokes a person's accounts in an organization, in the transaction of the removal; the provider is asked later. */
+/** Revokes a person's accounts in an organization, in the transaction of the removal. The provider is asked later. */
 export async function revokeAccountsOfMember(
   deps: AccountsCore,
   tx: Db,
@@ -72,7 +72,7 @@ async function revokeEach(
   { by, reason }: { readonly by: Actor; readonly reason: RevokedReason },
 ): Promise<string[]> {
   for (const { id: connectionId, projectId } of accounts) {
-    // Routines before the account: a change of a routine locks them in this order.
+    // Lock routines before the account, in the order in which a change of a routine locks them.
     const pause = { projectId, connectionIds: [connectionId], reason: SHOWN_REASON[reason] };
     const { length: pausedRoutines } = await pauseRoutinesOn(deps, tx, pause);
     await revokeAccount(deps, tx, { projectId, connectionId, by, reason, pausedRoutines });

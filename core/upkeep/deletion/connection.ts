@@ -10,7 +10,7 @@ import { transaction } from '#lib/database/index.ts';
 
 interface RemovedConnection {
   readonly connection: Connection;
-  /** Routines that returned to draft because they used it. */
+  /** Routines that returned to draft because they used the connection. */
   readonly routineIds: readonly string[];
 }
 
@@ -27,12 +27,12 @@ export async function deleteConnection(
   by: Actor,
 ): Promise<RemovedConnection> {
   const { sealed, ...removed } = await transaction(deps.database, async (tx) => {
-    // Routines before the connection: discovery locks them in this order, so neither waits for the other in a circle.
+    // Lock routines before the connection, in the order of discovery, so that neither waits for the other in a circle.
     const users = await lockUsersOfConnection(tx, projectId, id);
     const erased = await eraseConnection(tx, projectId, id);
     const { name, kind, provider } = erased.connection;
     const reason = `the connection "${name}" that it used was deleted`;
-    // After the deletion, which removes the policies: the new versions are made without these tools.
+    // The deletion has removed the policies, so the new versions are made without these tools.
     const routineIds = await takeNewTools(deps, tx, { projectId, routineIds: users, reason, by });
     const entry = { by, projectId, targetId: id, details: { kind, provider } };
     await recordProjectAudit(tx, { ...entry, action: 'connection.deleted' });

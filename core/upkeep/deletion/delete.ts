@@ -30,8 +30,8 @@ type Confirmed = Parameters<typeof markProjectDeleted>[2];
 type Person = Actor & { readonly id: string };
 
 /**
- * Deletes a project. It is out of reach at once: its API keys are revoked and its credentials erased. The next passes
- * of retention erase the content of its runs, and delete them when their days are over.
+ * Deletes a project. The project is out of reach at once: its API keys are revoked and its credentials erased. The next
+ * passes of retention erase the content of its runs, and later delete the runs when their retention ends.
  * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`, `routines_active`
  */
 export async function deleteProject(deps: DeletionDeps, by: Person, confirmed: Confirmed): Promise<Project> {
@@ -76,7 +76,7 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
   return { projectId, routineIds, connections };
 }
 
-/** Not in the transaction, which has locked the routines: a run that is ending waits for its routine's row. */
+/** Runs after the transaction, which locks the routines: a run that is ending waits for its routine's row. */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
   await stopRuns(
     deps,
@@ -85,7 +85,7 @@ async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]
   for (const connection of emptied.flatMap(({ connections }) => connections)) void revokeErased(deps, connection);
 }
 
-/** Functions that erase something of deleted projects, at most `limit` rows each; they return how many. */
+/** Functions that erase texts of deleted projects, at most `limit` rows each, and return how many. */
 const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) => Promise<number>)[] = [
   forgetSkillsOf,
   forgetFactsOf,

@@ -15,7 +15,8 @@ interface Membership {
 }
 
 /**
- * Removes a person, or lets them leave. Sign-ins end, and the API keys that they made, unless an owner keeps them.
+ * Removes a person, or lets them leave. Ends their sign-ins and, unless an owner keeps them, the API keys that they
+ * made.
  * @returns the result of `endMembership`, and the connections that need another sign-in
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
@@ -32,8 +33,8 @@ export function removeMember(
 }
 
 /**
- * Takes a person out of all their organizations, before their account is deleted. All in one transaction: the last
- * owner of an organization keeps the account and everything else.
+ * Takes a person out of all their organizations, before their account is deleted. If the person is the last owner of
+ * one organization, nothing changes.
  * @throws {AppError} `last_owner`
  */
 export async function leaveOrganizations(deps: AccountsCore, userId: string): Promise<void> {
@@ -61,9 +62,9 @@ async function endPrograms(tx: Db, by: Actor, member: Membership, because: strin
 }
 
 /**
- * Ends the sessions of a member in an organization, and on request the rights of programs that act in their name: a
- * stolen session may have granted access that outlives it.
- * @throws {AppError} of `endSessionsOf`
+ * Ends the sessions of a member in an organization and, on request, the rights of programs that act in their name: a
+ * stolen session may have granted some.
+ * @throws {AppError} as `endSessionsOf`
  */
 export function endSessionsOfMember(
   { database }: { readonly database: Database },

@@ -7,7 +7,7 @@ import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
 
 /** Number of results that a digest examines. It shows the latest of each routine. */
 export const MOST_RESULTS = 100;
-/** How many routines a mail shows. Several projects share them. */
+/** The most routines that a mail shows, over all its projects. */
 const MOST_ROUTINES = 25;
 const FEWEST_ROUTINES = 3;
 const LINES_OF_RESULT = 3;
@@ -33,7 +33,7 @@ interface DigestContent {
   /** The newest results that are worth reading, the last that ended first. */
   readonly results: readonly Result[];
   readonly attention: Attention;
-  /** How many projects the mail may be about. */
+  /** The most projects that share the mail. */
   readonly projects: number;
 }
 
@@ -184,7 +184,7 @@ function attentionEntries(attention: Attention, projectId: string): MailEntry[] 
 
 const SCOPES = { routine: 'Routine', project: 'Project', organization: 'Organization' } as const;
 
-/** Returns the lines of a result as plain text, without those that say nothing. */
+/** Returns the lines of a result as plain text, without lines that have no letter or digit. */
 export function plainLines(text: string): string[] {
   return text
     .split('\n')

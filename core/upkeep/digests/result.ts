@@ -49,15 +49,15 @@ async function sendResult(tx: Db, runId: string): Promise<void> {
   const isNews = told.when === 'each' || result.kind !== 'unchanged';
   const about = { organizationId, projectId, routineId, runId };
   if (told.chats.length > 0 && (isNews || told.waits)) await enqueueChats(tx, { ...about, chatIds: told.chats });
-  // Mail about failures, and about waiting questions and calls, is a setting of its own.
+  // Another setting mails failures, waiting questions and held calls.
   if (told.mail !== null && isNews && result.kind !== 'failed')
     await mailResult(tx, { ...told, ...about, to: told.mail, result });
 }
 
-/** Runs of a project that may end in the same millisecond. */
+/** The most runs of a project that may end in the same millisecond. */
 const ENDED_AT_ONCE = 500;
 
-/** Characters of a result that are read for a mail. */
+/** Number of characters of a result that are read for a mail. */
 const READ = 20_000;
 
 function readTold(tx: Db, runId: string): Promise<Told | undefined> {
@@ -76,7 +76,7 @@ function readTold(tx: Db, runId: string): Promise<Told | undefined> {
   `;
 }
 
-/** Mails with results of one routine in an hour; its digest has the others. */
+/** The most mails with results of one routine in an hour. Its digest has the others. */
 const MAILS: ThrottleRule = { name: 'result-mail', limit: 10, windowSeconds: 3_600 };
 
 async function mailResult(
@@ -107,7 +107,7 @@ function contentOf({
   const told = plainLines(text ?? dataInWords(data).join('\n'));
   const summary = result.outcomeSummary === null ? [] : plainLines(result.outcomeSummary);
   const lines = [...summary, ...told.slice(0, LINES_OF_MAIL), ...(told.length > LINES_OF_MAIL ? ['…'] : [])];
-  // An added line is already in the text; a removed line is not.
+  // Leave out added lines that the text already shows.
   const differences = entry.differences.filter(({ sign, text: line }) => sign !== '+' || !lines.includes(line));
   return {
     subject: `${entry.label}: ${entry.title}`,

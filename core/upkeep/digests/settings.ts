@@ -13,7 +13,7 @@ interface DigestTimes {
   readonly frequency: (typeof FREQUENCIES)[number];
   /** The day of a weekly digest. */
   readonly weekday: (typeof WEEKDAYS)[number];
-  /** Hour of the day on the clock of the zone. */
+  /** Hour of the day in the time zone. */
   readonly hour: number;
   readonly timezone: string;
 }
@@ -92,7 +92,7 @@ export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): P
   return { ...times, nextAt };
 }
 
-/** After an unsubscription from all digests the digests of other projects stay off. */
+/** Ends an unsubscription. After one from all digests, the digests of other projects stay off. */
 async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
   const others = await tx.rows<{ projectId: string }>`
     select project_id as "projectId" from result_digests
@@ -104,7 +104,8 @@ async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
 }
 
 /**
- * Returns the next time of a digest. An hour that the clock skips comes at once; one that it shows twice counts once.
+ * Returns the next time of a digest. If the clock skips the hour, the digest comes right after the gap; if the clock
+ * shows the hour twice, the digest comes once.
  * @param lastDate the date of the last digest: no second one follows on that date, even after a change of the zone
  */
 export function nextDigest(times: DigestTimes, after: Date, lastDate: string | null): Date {

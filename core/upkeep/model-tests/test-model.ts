@@ -31,7 +31,7 @@ export interface ModelTest {
   readonly costUsd: string | null;
 }
 
-/** A model of a source; only those can be tested. */
+/** A model that a source serves. Only such a model can be tested. */
 export type TestedModel = ModelOption & { readonly served: ServedModel };
 
 export interface ModelTestDeps extends Pick<Core, 'database' | 'maxCostUsdPerOrganization' | 'metrics'> {

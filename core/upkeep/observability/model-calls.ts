@@ -11,7 +11,7 @@ export function observeModelCalls(
     ...caller,
     call(input) {
       const provider = input.account?.provider ?? 'gateway';
-      // An account may list any number of models, and a label must have few values.
+      // A label must have few values, and an account may list any number of models: name its provider instead.
       const model = input.account === undefined ? input.modelId : provider;
       const started = performance.now();
       const observe = (outcome: string) =>

@@ -15,7 +15,7 @@ export interface Obstacles {
   readonly temporal: string | undefined;
 }
 
-/** Looks for obstacles. Callers that ask during a look share the next one. */
+/** Looks for obstacles. Callers that ask during a look share the next look. */
 export async function obstacles(
   deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> },
 ): Promise<Obstacles> {

@@ -85,7 +85,7 @@ export async function startProtectedToolServer({
   };
 }
 
-/** Forwards a request without its credential, on a connection of its own: an idle one may be closed as it is used. */
+/** Forwards a request without its credential, on a new connection: an idle one may close while it is used. */
 export function forward(incoming: IncomingMessage, body: Buffer, response: ServerResponse, upstream: string): void {
   const { authorization: _, host: __, ...headers } = incoming.headers;
   const outgoing = request(upstream, { method: incoming.method, headers, agent: false }, (answer) => {

@@ -12,7 +12,7 @@ export interface Manner {
   readonly taken: Reply;
   /** Reply at an unknown address. */
   readonly unknown: Reply;
-  /** Reply to a message that it cannot read. */
+  /** Reply to a message that the chat cannot read. */
   readonly unread: Reply;
   takes(body: unknown, bytes: number): boolean;
 }

@@ -66,7 +66,7 @@ export function completionEvents({ reply, usage, ...head }: Completion, form: Fo
   return form.crlf === true ? commented.map((event) => event.replaceAll('\n', '\r\n')) : commented;
 }
 
-/** Makes an event with the error of a stream; with `inChunk` it also ends the choice. */
+/** Makes an event with the error of a stream; with `inChunk` the event also ends the choice. */
 export function errorEvent({ id, created, model }: Completion, error: unknown, inChunk: boolean) {
   const choices = [{ index: 0, delta: { content: '' }, finish_reason: 'error' }];
   const chunk = { id, object: 'chat.completion.chunk', created, model, error, choices };
@@ -132,7 +132,7 @@ function reasoningOf(reply: Reply, text: string | undefined, form: Form): object
   if (text === undefined) return {};
   switch (form.reasoning) {
     case 'extra_content':
-      // The first call carries the signature, if there is a call.
+      // The first call carries the signature if the reply has a call.
       return reply.calls.length > 0 ? {} : SIGNATURE;
     case 'reasoning_details':
       return {

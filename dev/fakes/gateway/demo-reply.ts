@@ -6,8 +6,8 @@ import { promptOf, taskOf } from './request.ts';
 import type { ChatRequest } from './request.ts';
 
 /**
- * Makes the reply to a run of a demo routine, in the words of its past runs; undefined for every other request. It
- * recognizes the routine by the first words of the instructions, because a person may change the rest.
+ * Makes the reply to a run of a demo routine, in the words of its past runs; undefined for every other request. The
+ * first words of the instructions identify the routine, because a person may change the rest.
  */
 export function demoReply(request: ChatRequest): Reply | undefined {
   const task = taskOf(request);

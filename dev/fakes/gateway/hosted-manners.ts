@@ -234,7 +234,7 @@ export const openrouter: Manner = {
     user_id: 'user_fixture',
   }),
   refuses: {
-    // It passes Google's error on: Google requires its signatures.
+    // The router passes on the error of Google, which requires its signatures.
     lostDetails: LOST_SIGNATURE,
     longOutput: {
       type: 'openrouter',

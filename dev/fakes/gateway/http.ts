@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseExact } from '#lib/exact-json/parse.ts';
 
-/** All fields that the error of a server may have; each manner makes its own body of them. */
+/** All fields that the error of a server may have. Each manner makes its own body from these fields. */
 export interface ErrorFields {
   readonly status: number;
   readonly message: string;

@@ -128,7 +128,7 @@ export const LISTS = {
 
 export type Dialect = keyof typeof LISTS;
 
-/** Lists with further fields, each at an address of its own. */
+/** Lists that a server serves beside its usual one, by their addresses, with more fields for each model. */
 export const FURTHER_LISTS: Readonly<
   Record<string, { dialect: Dialect; body: (models: readonly FixtureModel[]) => object }>
 > = {

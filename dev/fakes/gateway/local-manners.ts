@@ -104,7 +104,7 @@ export const ministral: Manner = {
   },
 };
 
-/** Started without `--enable-auto-tool-choice`. The errors of releases since 0.10 are nested. */
+/** vLLM started without `--enable-auto-tool-choice`. Releases since 0.10 nest their errors. */
 export const vllmWithoutTools: Manner = {
   ...vllm,
   errorBody: ({ status, message, type, param }) => ({

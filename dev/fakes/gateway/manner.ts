@@ -10,18 +10,18 @@ export interface Manner {
   readonly list: Dialect;
   /** Makes the body of an error. */
   readonly errorBody: (error: ErrorFields) => unknown;
-  /** Its own refusals, and those of every manner that it words differently. */
+  /** Refusals of this server only, and refusals of every manner that this server words differently. */
   readonly refuses: Refusals;
   readonly unknownModel: Refusal;
-  /** All fields that it accepts; undefined if it ignores unknown fields. */
+  /** All fields that the server accepts; undefined if it ignores unknown fields. */
   readonly fields?: readonly string[];
   readonly messageFields?: Readonly<Record<string, readonly string[]>>;
-  /** Fields whose limit on the output it obeys. The fixture's own manner ignores both. */
+  /** Limits of the output that the server obeys. The fixture's own manner ignores both. */
   readonly limits: readonly ('max_tokens' | 'max_completion_tokens')[];
   readonly form: Form;
   /** True if a grammar for the schema leaves no room for a call. */
   readonly schemaOverTools?: boolean;
-  /** Tokens that it keeps of a longer prompt, without an error. */
+  /** Tokens that the server keeps of a longer prompt, without an error. */
   readonly silentWindow?: number;
   /** True if call ids must be nine letters and digits. */
   readonly shortCallIds?: boolean;
@@ -29,11 +29,11 @@ export interface Manner {
   readonly statesUsage?: boolean;
   /** True if an error in a stream comes in a chunk that ends the choice with the reason `error`. */
   readonly errorInChunk?: boolean;
-  /** Figures of its usage: those of OpenAI, those with the cost, or only the three sums. */
+  /** Fields of the usage: those of OpenAI, those with the cost, or only the three sums. */
   readonly usage: 'openai' | 'cost' | 'sums';
 }
 
-/** A refusal; a finding of the rule replaces `{name}` in its texts. */
+/** A refusal. Values that the rule found replace `{name}` in its texts. */
 interface Refusal {
   readonly message: string;
   /** Default 400. */
@@ -42,7 +42,7 @@ interface Refusal {
   readonly type?: string;
   readonly code?: string;
   readonly param?: string;
-  /** Further fields of the error, filled from the finding of the rule. */
+  /** Further fields of the error, filled with the values that the rule found. */
   readonly extra?: Readonly<Record<string, string>>;
   /** Place of the fault, as pydantic states it. The message then becomes its `detail`. */
   readonly loc?: string;

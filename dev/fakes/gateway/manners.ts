@@ -17,7 +17,7 @@ const fixture: Manner = {
   usage: 'cost',
 };
 
-/** Servers by name. Those after `ollama` are for tests of one thing. */
+/** Manners by name. Each manner after `ollama` serves the tests of one behaviour. */
 export const MANNERS = {
   fixture,
   openai,

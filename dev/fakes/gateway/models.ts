@@ -3,7 +3,7 @@ export interface FixtureModel {
   id: string;
   name: string;
   context_length: number;
-  /** True for a model that reasons before it writes, and counts those tokens. */
+  /** True for a model that reasons before it writes, and counts the tokens of its reasoning. */
   reasons?: boolean;
   /** True for a model that can be held to a JSON Schema. */
   structured?: boolean;

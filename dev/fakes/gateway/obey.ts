@@ -29,7 +29,7 @@ interface Order {
   args: string;
 }
 
-/** Finds orders, also in tool results that are JSON texts, in which line ends and quotes are escaped. */
+/** Finds orders, also in tool results that are JSON texts with escaped line ends and quotes. */
 function ordersIn(text: string): Order[] {
   const unescaped = text.replaceAll('\\n', '\n').replaceAll('\\"', '"').replaceAll('\\\\', '\\');
   return [text, unescaped].flatMap((variant) =>

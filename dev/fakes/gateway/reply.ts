@@ -22,7 +22,7 @@ export interface ToolCall {
 }
 
 /**
- * Makes the fixture's own reply. It calls offered tools that have no result yet; then it writes a report, or the
+ * Makes the fixture's own reply. The reply calls offered tools until each has a result. Then it is a report, or the
  * requested JSON, and states the outcome if `finish` is offered. The same request always gets the same reply; a report
  * that names the day changes with the day.
  */
@@ -99,7 +99,7 @@ export function toolCall(request: ChatRequest, index: number, name: string, args
 }
 
 /**
- * Makes the call that states the outcome, if `finish` is offered: the one in the task's line `FINISH <outcome>
+ * Makes the call that states the outcome, if `finish` is offered: the outcome in the task's line `FINISH <outcome>
  * <summary>`, else `done`, with the result if the tool takes one. `FINISH never` prevents the call, and `FINISH late`
  * delays it until the reminder.
  */

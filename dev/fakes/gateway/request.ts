@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Fields of a chat completion request that the fixture reads. The rules in rules.ts refuse others. */
+/** Fields of a chat completion request that the fixture reads. The rules in rules.ts refuse other fields. */
 export const ChatRequest = z.looseObject({
   model: z.string(),
   messages: z.array(

@@ -18,7 +18,7 @@ export const Form = z.strictObject({
   /** Calls in their field, or written into the text. */
   calls: z.enum(['field', 'text']).exactOptional(),
   ids: z.enum(['own', 'same', 'empty', 'missing']).exactOptional(),
-  /** Reason in place of the answer's own; null is sent as null. */
+  /** Replaces the finish reason of the answer; null is sent as null. */
   finishReason: z.string().nullable().exactOptional(),
   usage: z.enum(['once', 'twice', 'none', 'decimal text']).exactOptional(),
   /** True for comments between the events of a stream. */
@@ -33,7 +33,7 @@ export const Form = z.strictObject({
   error: z.record(z.string(), z.unknown()).exactOptional(),
   /** Place at which the answer stops: in a call, in a character of several bytes, before the usage or the last line. */
   stop: z.enum(['call', 'character', 'usage', 'done']).exactOptional(),
-  /** True if the connection is cut there; else the response ends as if it were whole. */
+  /** True to cut the connection at `stop`; otherwise the response ends there as if it were whole. */
   abrupt: z.boolean().exactOptional(),
 });
 export type Form = z.infer<typeof Form>;
@@ -117,7 +117,7 @@ export const Script = z.strictObject({
   model: z.string().exactOptional(),
   /** Applies only to requests whose messages contain this text. */
   marker: z.string().exactOptional(),
-  /** Number of requests that it applies to; null for all. */
+  /** Number of requests that the script applies to; null for all. */
   times: z.int().positive().nullable().default(1),
   latencyMs: z.int().min(0).default(0),
   behaviour: Behaviour.default({ kind: 'normal' }),

@@ -23,7 +23,7 @@ export interface GatewayOptions {
   /** Port; 0 takes a free one. */
   port: number;
   log: Log;
-  /** Server whose manners it has. Default GATEWAY_MANNER, else `fixture`. */
+  /** Server that the gateway imitates. Default GATEWAY_MANNER, else `fixture`. */
   manner?: MannerName;
 }
 
@@ -41,7 +41,7 @@ export interface GatewayControl {
   /** Adds a script, and holds its responses until the returned function is called. */
   hold(script?: ScriptInput): () => void;
   requests(): RecordedRequest[];
-  /** Changes to the manners of another server. */
+  /** Imitates another server from now on. */
   manner(name: MannerName): void;
   /** Forgets scripts and requests. */
   reset(): void;

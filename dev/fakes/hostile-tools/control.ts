@@ -54,7 +54,7 @@ export interface ReceivedCall {
 
 /** State that a test sets and reads. Scenarios with their own state ignore it. */
 export interface HostileControl {
-  /** Tools that it claims to have. */
+  /** Tools that the server claims to have. */
   tools: ToolClaim[];
   /** Result of a call: its text, or the whole result. */
   answer: (call: ReceivedCall) => string | object;

@@ -8,7 +8,6 @@ import { BAD_LISTS } from './scenarios/lists.ts';
 export type { Exchange } from './scenarios/exchange.ts';
 export { forgetSessions } from './scenarios/honest.ts';
 
-/** The behaviour of each scenario. */
 export const SCENARIOS: Readonly<Record<Scenario, Behaviour>> = {
   honest,
   guarded,

@@ -1,6 +1,5 @@
 import type { CaughtMail } from './inbox.ts';
 
-/** Shows caught mails with their links. */
 export function page(mails: readonly CaughtMail[]): string {
   const shown = mails.length === 0 ? '<p>No mail yet.</p>' : mails.map(article).join('\n');
   return `<!doctype html>

@@ -12,7 +12,7 @@ export interface MailCatcher {
   readonly smtpUrl: string;
   /** Address of the caught mails: a page at `/`, JSON at `/messages` (`?to=` filters them). */
   readonly url: string;
-  /** Numbers of messages to refuse next: `deferred` for now, as a greylist does, and `refused` for good. */
+  /** Numbers of the next messages to refuse: `deferred` for now, as a greylist does, and `refused` for good. */
   readonly faults: { deferred: number; refused: number };
   stop(): Promise<void>;
 }
@@ -94,7 +94,7 @@ export async function startMailCatcher(options: {
   };
 }
 
-/** Takes one of the faults that are still due. */
+/** Uses up one of the remaining faults; null without one. */
 function faultOf(faults: MailCatcher['faults']): Error | null {
   const name = (['deferred', 'refused'] as const).find((each) => faults[each] > 0);
   if (name === undefined) return null;

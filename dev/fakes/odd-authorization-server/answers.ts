@@ -9,12 +9,12 @@ export interface Answer {
 /** A response that does not arrive: the connection breaks after the server has acted. */
 export const CUT = 'cut';
 
-/** The answers in which a server breaks the rules. A missing field means that it keeps them there. */
+/** The answers in which a server breaks the rules. A missing field means an answer by the rules. */
 export interface Answers {
   /** Fields of the metadata of the tool server (RFC 9728) and of its authorization server (RFC 8414). */
   readonly resource?: (origin: string) => object;
   readonly server?: (origin: string) => object;
-  /** True if the metadata is only at the place of OpenID Connect. */
+  /** True if only the address of OpenID Connect has the metadata. */
   readonly oidcOnly?: boolean;
   /** The issuer in the response to the browser. */
   readonly iss?: (origin: string) => string;

@@ -19,7 +19,7 @@ export interface OddCase {
   readonly answers: Answers;
   /** The error at the start or the end of a sign-in; undefined if the sign-in succeeds. */
   readonly refusal?: RegExp;
-  /** False if the service does not know when the token expires, so the test need not move the clock. */
+  /** False if the service does not know when the token expires: the test then need not move the clock. */
   readonly expires?: false;
   /** Runs one after the other, each with an expired token. Default one that succeeds. */
   readonly runs?: readonly MustRun[];

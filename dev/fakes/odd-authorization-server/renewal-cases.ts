@@ -5,8 +5,8 @@ const WORKS = { state: 'succeeded', outcome: 'done' } as const;
 const BLOCKED = { state: 'failed', reason: 'blocked_connection' } as const;
 
 /**
- * The server refuses in its own words. The second refusal with an expired token ends the sign-in, and the service asks
- * no more.
+ * The server refuses in its own words. The second refusal with an expired token ends the sign-in, and the service stops
+ * asking.
  */
 const RETIRED = [
   BLOCKED,
@@ -20,13 +20,13 @@ function refused(name: string, answer: Answer): OddCase {
   return { name: `refuses to renew with ${name}`, answers: { refreshes: [refuses(answer)] }, runs: RETIRED };
 }
 
-/** The run waits until the server is back. */
+/** The server is away for two refreshes, and the run waits until it is back. */
 function away(name: string, answer: Answer): OddCase {
   const answers = { refreshes: [refuses(answer), refuses(answer), renewed()] };
   return { name: `is away with ${name}`, answers, runs: [{ ...WORKS, refreshes: 3 }] };
 }
 
-/** The server has rotated its tokens by then, so its odd response must not end the sign-in. */
+/** The server rotates its tokens before it sends the odd response, so that response must not end the sign-in. */
 function shaped(name: string, fields: object): OddCase {
   return {
     name: `renews ${name}`,

@@ -19,9 +19,9 @@ export interface OddServer {
 }
 
 /**
- * Starts a tool server that is its own authorization server, with one client and one grant at a time. It follows and
- * enforces the rules, except in the given answers.
- * @param upstream MCP endpoint behind it, which asks for no credentials
+ * Starts a tool server that is its own authorization server, with one client and one grant at a time. The server
+ * follows and enforces the rules, except in the given answers.
+ * @param upstream MCP endpoint behind the server, which asks for no credentials
  */
 export async function startOddServer(answers: Answers, upstream: string): Promise<OddServer> {
   const clients = new Map<string, readonly unknown[]>();

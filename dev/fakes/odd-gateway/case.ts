@@ -12,7 +12,7 @@ export interface OddCase {
   readonly answers: readonly OddAnswer[];
   /** True if the run is offered the tool `calculate`. */
   readonly tools?: boolean;
-  /** A model of the fixture. Default the one that is known to give finish reasons. */
+  /** A model of the fixture. Default the model that is known to give finish reasons. */
   readonly modelId?: string;
   readonly expected: Expected;
 }

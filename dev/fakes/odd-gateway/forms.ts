@@ -20,7 +20,7 @@ function reads(name: string, ...answers: OddAnswer[]): OddCase {
 
 const WHOLE = [says(REPORT), chunk({}, 'stop'), USAGE];
 
-/** Whole answers in unusual forms, after which no attempt is repeated. */
+/** Complete answers in unusual forms. The first attempt reads each of them. */
 export const FORMS: readonly OddCase[] = [
   reads('the end has a space behind it', stream(...WHOLE, 'data: [DONE] \n\n')),
   reads('the end is a JSON text', stream(...WHOLE, 'data: "[DONE]"\n\n')),

@@ -1,4 +1,4 @@
-/** One odd form in which a tool server answers, and what a user must see. */
+/** An odd answer of a tool server, and the effects that a user must see. */
 export interface OddCase {
   readonly name: string;
   /** True if the server issues session ids and refuses unknown ones. */

@@ -27,7 +27,7 @@ export interface ApiRequest {
 /** Objects on one page of a list: few, so that tests read several pages. */
 const PAGE = 2;
 
-/** Items within a subscription. A list of its own has the others. */
+/** Most items within a subscription. Further items are only in the list of its items. */
 const ITEMS = 10;
 
 /** Handles a request on the ledger. `origin` is the address of the hosted pages. */
@@ -142,7 +142,7 @@ function createSession(ledger: Ledger, origin: string, form: Form): Session {
   const price = text(group(group(form, 'line_items'), '0'), 'price') ?? '';
   found(ledger.prices, price, { what: 'price', param: 'line_items[0][price]' });
   const expiresAt = Number(text(form, 'expires_at'));
-  // The clock of the machine, because the service uses that too.
+  // The clock of the machine, because the service compares with it too.
   const life = expiresAt - Date.now() / 1_000;
   if (!(life >= 30 * 60 && life <= DAY)) {
     throw new ApiError(400, 'parameter_invalid_integer', 'It must be 30 minutes to 24 hours from now.', 'expires_at');
@@ -199,7 +199,7 @@ function listSubscriptions(ledger: Ledger, form: Form) {
   return listOf(own, form);
 }
 
-/** Lists checkout sessions, also those of a deleted customer, which show the customer as deleted. */
+/** Lists checkout sessions. Sessions of a deleted customer are included and show the customer as deleted. */
 function listSessions(ledger: Ledger, form: Form) {
   const wanted = text(form, 'customer') ?? '';
   assertKnown(ledger, wanted);

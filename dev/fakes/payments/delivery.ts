@@ -7,7 +7,7 @@ export function signatureOf(body: string, secret: string, t = Math.floor(Date.no
   return `t=${t},v1=${signed}`;
 }
 
-/** Sends one event to its endpoint and returns the status of the response; 0 without a response. */
+/** Sends one event to its endpoint and returns the status of the response, or 0 if there is none. */
 export async function deliver(event: PaymentEvent, { url, secret }: { url: string; secret: string }): Promise<number> {
   const body = JSON.stringify(event, null, 2);
   try {

@@ -36,7 +36,7 @@ export interface PaymentProcessor {
   readonly faults: ProcessorFault[];
   /** Every request to its API, as method and path. */
   readonly requests: string[];
-  /** True if events are sent as they happen. A test that sends them by hand sets it to false. */
+  /** True if events are sent as they happen. A test that sends events by hand sets this to false. */
   delivers: boolean;
   /** Sends an event now, also one that was sent before. */
   send(event: PaymentEvent): Promise<number>;

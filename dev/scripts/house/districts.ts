@@ -55,7 +55,7 @@ export function pointsUp(from: string, to: string): boolean {
   return imported < importer || to !== `${SUBJECTS[imported]}/index.ts`;
 }
 
-/** Folders of tests without a folder of `core`, `api` or `lib`. */
+/** Folders of tests that belong to no folder of `core`, `api` or `lib`. */
 const WHOLE: ReadonlySet<string> = new Set(
   'chart cli contract deploys dev docs faults image real runtime sdk support ui workers workflows'.split(' '),
 );

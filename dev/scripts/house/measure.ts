@@ -31,9 +31,7 @@ export interface House {
 /** Places by rule. */
 export type Faults = Readonly<Record<string, readonly string[]>>;
 
-/**
- * The most files and lines of each room. A change that raises one gives its reason: docs/adr/0038-budgets-of-rooms.md.
- */
+/** Limits of files and lines by room. docs/adr/0038-budgets-of-rooms.md tells how to raise one. */
 const BUDGETS = {
   core: { files: 455, lines: 50_500 },
   lib: { files: 102, lines: 8_800 },
@@ -48,7 +46,7 @@ const ROOMS = Object.keys(BUDGETS);
 const FEWEST_LINES = 40;
 const MOST_LINES = 300;
 const MOST_EXPORTS = 40;
-/** A small file is no fault if this many others import it, because it saves each of them a copy. */
+/** A small file is no fault if this many other files import it, because it saves each of them a copy. */
 const SHARED_BY = 3;
 
 /** Words that signal a sentence without a clear subject, verb and object. */
@@ -135,7 +133,7 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
   return {
     [`files below ${FEWEST_LINES} lines`]: cut
       .filter((file) => file.lines < FEWEST_LINES && !isDoor(file))
-      // No file imports an entry.
+      // An entry, which no file imports, may be small.
       .filter(({ name }) => SHARED_BY > (importers.get(name) ?? SHARED_BY))
       .map(({ name }) => name),
     [`files above ${MOST_LINES} lines`]: cut.filter(({ lines }) => lines > MOST_LINES).map(({ name }) => name),

@@ -1,7 +1,7 @@
 /**
  * Finds the writers of the product's tables. One subject owns a table; the others call its verbs. Known exceptions are
- * `runs` and `steps`: a step and the end of a run write both in one statement, and admission, which stands below,
- * leases waiting runs.
+ * `runs` and `steps`: a step and the end of a run write both in one statement, and admission, a lower subject, leases
+ * waiting runs.
  */
 import { SUBJECTS } from './districts.ts';
 

@@ -2,7 +2,7 @@
 export interface Mutation {
   readonly name: string;
   readonly file: string;
-  /** Occurs once in the file. */
+  /** Text that occurs once in the file. */
   readonly from: string;
   readonly to: string;
   readonly tests: readonly string[];
@@ -12,7 +12,7 @@ const STEPS = 'core/execution/steps';
 const ACTIONS = 'core/execution/actions';
 const OAUTH = 'core/integrations/connections/oauth';
 
-/** Expensive kinds of faults. Each was made once, or needs only one changed word. */
+/** Kinds of faults that are expensive. Each was made once, or takes only one changed word. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a tick claims what another has claimed',
@@ -40,7 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'core/execution/runs/end-run.ts',
     from: 'where id = ${runId} and state = any(${runStatesBefore(state, reason)})',
     to: 'where id = ${runId}',
-    tests: ['test/core/execution/runs/cancel.test.ts', 'test/core/execution/steps/steps.test.ts'],
+    tests: ['test/core/execution/run-states/states.test.ts'],
   },
   {
     name: 'what others have reserved is spent again',
@@ -87,8 +87,23 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a step is recorded after the end of its run',
     file: `${STEPS}/record-step.ts`,
-    from: "where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} for update",
-    to: 'where id = ${runId} and ${call === undefined ? sql`true` : callHolds(call)} for update',
+    // Each of the two conditions is enough, as the end of a run closes its steps.
+    from: `where id = \${runId} and state = 'running' and \${call === undefined ? sql\`true\` : callHolds(call)} for update
+    ), step as (
+      -- The run's id is repeated: a plan that Postgres makes while the table is young finds a step by its index alone.
+      update steps set state = 'succeeded', error_message = null, text = \${storable(response.text)},
+        messages = \${storableJson(messages)}::jsonb, finish_reason = \${response.finishReason},
+        warnings = \${warningsJson(record)}::jsonb, \${addUsage(used, sql\`usage_estimated\`)}, finished_at = now()
+      from live
+      where run_id = \${runId} and run_id = live.id and index = \${index} and state = 'started'`,
+    to: `where id = \${runId} and \${call === undefined ? sql\`true\` : callHolds(call)} for update
+    ), step as (
+      -- The run's id is repeated: a plan that Postgres makes while the table is young finds a step by its index alone.
+      update steps set state = 'succeeded', error_message = null, text = \${storable(response.text)},
+        messages = \${storableJson(messages)}::jsonb, finish_reason = \${response.finishReason},
+        warnings = \${warningsJson(record)}::jsonb, \${addUsage(used, sql\`usage_estimated\`)}, finished_at = now()
+      from live
+      where run_id = \${runId} and run_id = live.id and index = \${index}`,
     tests: ['test/core/execution/steps/steps.test.ts', 'test/core/usage/late-responses.test.ts'],
   },
   {

@@ -7,7 +7,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { MUTATIONS, type Mutation } from './list.ts';
 
-/** Limit for a test that hangs because of a fault. */
+/** A fault may make a test hang, so tests get a time limit. */
 const RUN = ['run', '--bail=1', '--testTimeout=90000'];
 
 const words = process.argv.slice(2);

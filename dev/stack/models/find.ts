@@ -16,16 +16,16 @@ export interface FoundModels {
 }
 
 export interface DemoModel {
-  /** Its id, with and without the name of its source. */
+  /** The id of the model, with and without the name of its source. */
   readonly modelIds: readonly string[];
-  /** True if its runs cost nothing, so they may start without a question. */
+  /** True if runs of the model cost nothing, so runs may start without a question. */
   readonly isFree: boolean;
 }
 
 export interface FindOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly dataDir: string;
-  /** Uses the fixture, even if models are found. */
+  /** True to use the fixture even if models are found. */
   readonly fixture: boolean;
   readonly providers?: readonly Provider[];
   readonly localPorts?: readonly LocalPort[];

@@ -8,7 +8,7 @@ export interface Provider {
   readonly dialect: ModelDialect;
 }
 
-/** In the order of preference. Sources: the providers' own pages for OpenAI's library. */
+/** Providers in the order of preference. Sources: the providers' own pages for OpenAI's library. */
 export const PROVIDERS: readonly Provider[] = [
   {
     title: 'OpenRouter',

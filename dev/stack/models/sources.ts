@@ -20,10 +20,10 @@ type SourceEntry = z.output<typeof sourceEntry>;
 /** A source to ask for its models. */
 export interface Candidate {
   readonly label: string;
-  /** The place of its server, for a label with the server's maker. */
+  /** Place of the server, as the label names it after the server's maker. */
   readonly place?: string;
   readonly asked: Asked;
-  /** True for a usual port, at which there may be no server. */
+  /** True for a usual port of model servers, which may have no server. */
   readonly isGuess: boolean;
   readonly entry: SourceEntry;
 }

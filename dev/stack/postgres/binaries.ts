@@ -33,9 +33,7 @@ async function load(name: string): Promise<PostgresBinaries> {
   }
 }
 
-/**
- * Sets the mode that some package managers drop, but only where it is missing: chmod fails on a read-only file system.
- */
+/** Sets missing executable bits, which some package managers drop. chmod would fail on a read-only file system. */
 async function makeExecutable(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o555) !== 0o555) await chmod(path, mode | 0o555);

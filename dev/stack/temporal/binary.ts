@@ -90,7 +90,7 @@ async function findOnPath(env: NodeJS.ProcessEnv): Promise<Found> {
 /**
  * Creates the file under a temporary name and moves it into place whole. The checksum of a release is checked before
  * its first execution.
- * @returns the reason for a failure, if it fails
+ * @returns the reason if no file was created
  */
 async function attempt(
   way: Way,

@@ -105,7 +105,7 @@ function serverEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-/** Timeout of the start, because a large database takes a while to open. If the server has ended, the wait ends too. */
+/** Timeout of the start. A large database takes a while to open. If the server has ended, the wait ends too. */
 const HEALTHY_TIMEOUT_MS = 60_000;
 
 async function healthyOrStopped(

@@ -7,12 +7,11 @@ export const SEARCH_ATTRIBUTES = Object.values(SEARCH_ATTRIBUTE).map(({ name }) 
 export const SQLITE_PRAGMAS = { journal_mode: 'wal', synchronous: 'normal' } as const;
 
 /**
- * Dynamic configuration, each key as in server 1.32. Its one history shard polls for tasks 20 times
- * a second by default, which makes every step wait for the next 50 ms; at 400 and more the polling
- * itself costs throughput. The rates per second are limits meant for one of many hosts
- * (matching 1,200, history 3,000, frontend and namespace 2,400): some ten calls make a workflow.
- * A task queue has one partition: fairness holds within a partition, and among the default of four
- * a few runs of a small project waited three times as long behind another's thousand.
+ * Dynamic configuration, with the keys of server 1.32. By default the one history shard polls for tasks 20 times a
+ * second, so every step waits for the next 50 ms; from 400 polls on, the polling itself costs throughput. The default
+ * rates per second are meant for one of many hosts (matching 1,200, history 3,000, frontend and namespace 2,400), and a
+ * workflow takes some ten calls. A task queue has one partition, because fairness holds only within a partition: with
+ * the default of four, a few runs of a small project waited three times as long behind another project's thousand.
  */
 export const DYNAMIC_CONFIG: Readonly<Record<string, number | boolean>> = {
   'history.transferProcessorMaxPollRPS': 100,

@@ -1,4 +1,4 @@
-"""What needs no service: retries against a server of the test's own, and signatures."""
+"""Tests without the service: retries against a server of the test's own, and signatures."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Against a real service, which RAS_API_URL and RAS_API_KEY name."""
+"""Tests with a real service, at the address and with the key in RAS_API_URL and RAS_API_KEY."""
 
 from datetime import datetime, timedelta, timezone
 

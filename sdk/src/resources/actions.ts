@@ -24,7 +24,7 @@ export class Actions {
     return this.#transport.send('readAction', { ...options, ids: [actionId] });
   }
 
-  /** Sends the call once, as it was seen; `body.arguments` sends others instead. The same approval may be repeated. */
+  /** Approves the call, which is then sent once, as it was seen or with `body.arguments`. */
   approve(
     actionId: string,
     { digest, ...options }: ApproveOptions,

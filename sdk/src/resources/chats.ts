@@ -23,7 +23,7 @@ export class Chats {
     return this.#transport.send('readChat', { ...options, ids: [chatId] });
   }
 
-  /** Renames it, or gives it another address. */
+  /** Renames the chat, or gives it another address. */
   update(chatId: string, body: Body<'updateChat'>, options?: CallOptions): Call<Data<'updateChat'>> {
     return this.#transport.send('updateChat', { ...options, ids: [chatId], body });
   }
@@ -32,7 +32,7 @@ export class Chats {
     return this.#transport.send('deleteChat', { ...options, ids: [chatId] });
   }
 
-  /** Sends a test message, once. */
+  /** Sends a test message, without retries. */
   test(chatId: string, options?: CallOptions): Call<Data<'testChat'>> {
     return this.#transport.send('testChat', { ...options, ids: [chatId] });
   }

@@ -31,7 +31,7 @@ export class Connections {
     return this.#transport.send('deleteConnection', { ...options, ids: [connectionId] });
   }
 
-  /** The managed providers. */
+  /** Lists the managed providers. */
   providers(options?: CallOptions): Call<Data<'listConnectionProviders'>> {
     return this.#transport.send('listConnectionProviders', options);
   }
@@ -90,7 +90,7 @@ export class Tools {
     return this.#transport.list('listToolRules', { ...options, ids: [routineId, policyId], query });
   }
 
-  /** Lets calls like this through without a person. */
+  /** Creates a standing rule: calls that it covers need no approval by a person. */
   createRule(
     routineId: string,
     policyId: string,

@@ -15,7 +15,7 @@ export class Models {
     return this.#transport.send('listModels', options);
   }
 
-  /** Sources of models and their states. */
+  /** Lists the sources of models and their states. */
   sources(options?: CallOptions): Call<Data<'listModelSources'>> {
     return this.#transport.send('listModelSources', options);
   }
@@ -41,7 +41,7 @@ export class ModelAccounts {
     return this.#transport.send('listModelProviders', options);
   }
 
-  /** The provider whose accounts use an API key. */
+  /** Reads the provider whose accounts use an API key. */
   keyProvider(options?: CallOptions): Call<Data<'readKeyProvider'>> {
     return this.#transport.send('readKeyProvider', options);
   }

@@ -33,7 +33,6 @@ export class Results {
     return this.#transport.send('markResultsRead', { ...options, body });
   }
 
-  /** Takes marks back. */
   markUnread(body: Body<'markResultsUnread'>, options?: CallOptions): Call<Data<'markResultsUnread'>> {
     return this.#transport.send('markResultsUnread', { ...options, body });
   }

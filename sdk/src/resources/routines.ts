@@ -15,7 +15,7 @@ import type {
 } from '../types.ts';
 
 export interface Wait {
-  /** Resolves when the run has ended, not when it is queued; `true` waits without a limit. */
+  /** The call resolves when the run has ended, not when it is queued; `true` waits without a limit. */
   readonly wait: true | WaitOptions;
 }
 
@@ -59,7 +59,7 @@ export class Routines {
     return this.#transport.send('putRoutine', { ...options, ids: [externalKey], body });
   }
 
-  /** Reads one number of each item of its data, run by run. */
+  /** Reads one number of each item of the routine's data, run by run. */
   series(routineId: string, query: Query<'readSeries'> = {}, options?: CallOptions): Call<Data<'readSeries'>> {
     return this.#transport.send('readSeries', { ...options, ids: [routineId], query });
   }
@@ -126,7 +126,7 @@ export class Routines {
     );
   }
 
-  /** The runs of the routine, newest first. */
+  /** Lists the runs of the routine, newest first. */
   runs(routineId: string, query: Query<'listRoutineRuns'> = {}, options?: CallOptions): Pages<Item<'listRoutineRuns'>> {
     return this.#transport.list('listRoutineRuns', { ...options, ids: [routineId], query });
   }

@@ -27,7 +27,7 @@ export class Questions {
     return this.#transport.send('readQuestion', { ...options, ids: [questionId] });
   }
 
-  /** Answers it, once; later runs of its routine are told the answer. */
+  /** Answers the question, once. Later runs of its routine receive the answer. */
   answer(questionId: string, body: Body<'answerQuestion'>, options?: CreateOptions): Call<Data<'answerQuestion'>> {
     return this.#transport.send('answerQuestion', { ...options, ids: [questionId], body });
   }
@@ -44,7 +44,7 @@ export class Runs {
     return this.#transport.list('listRuns', { ...options, query });
   }
 
-  /** The last runs of each routine. */
+  /** Lists the last runs of each routine. */
   recent(query: Query<'listRecentRuns'> = {}, options?: CallOptions): Pages<Item<'listRecentRuns'>> {
     return this.#transport.list('listRecentRuns', { ...options, query });
   }
@@ -91,22 +91,22 @@ export class Runs {
     return this.#transport.send('retryRun', { ...options, ids: [runId] });
   }
 
-  /** Says whether its result was useful, and why. */
+  /** Says whether the run's result was useful, and why. */
   giveVerdict(runId: string, body: Body<'giveVerdict'>, options?: CallOptions): Call<Data<'giveVerdict'>> {
     return this.#transport.send('giveVerdict', { ...options, ids: [runId], body });
   }
 
-  /** Asks about its result; the run that is returned answers. */
+  /** Asks about the run's result; the returned run answers. */
   followUp(runId: string, body: Body<'followUpRun'>, options?: CreateOptions): Call<Data<'followUpRun'>> {
     return this.#transport.send('followUpRun', { ...options, ids: [runId], body });
   }
 
-  /** Makes a link that shows the result to everyone who has it. Only this response has its address. */
+  /** Makes a link that shows the result to everyone who has the link. Only this response has its address. */
   share(runId: string, body: Body<'createSharedLink'> = {}, options?: CreateOptions): Call<Data<'createSharedLink'>> {
     return this.#transport.send('createSharedLink', { ...options, ids: [runId], body });
   }
 
-  /** Lists the valid links to its result. */
+  /** Lists the valid links to the run's result. */
   links(runId: string, options?: CallOptions): Call<Data<'listSharedLinks'>> {
     return this.#transport.send('listSharedLinks', { ...options, ids: [runId] });
   }
@@ -116,7 +116,7 @@ export class Runs {
     return this.#transport.send('deleteSharedLink', { ...options, ids: [runId, linkId] });
   }
 
-  /** The webhook event of the run. */
+  /** Reads the webhook event of the run. */
   event(runId: string, options?: CallOptions): Call<Data<'readRunEvent'>> {
     return this.#transport.send('readRunEvent', { ...options, ids: [runId] });
   }

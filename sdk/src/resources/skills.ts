@@ -10,7 +10,7 @@ export class Skills {
     this.#transport = transport;
   }
 
-  /** The skills of the project, and then the curated ones. */
+  /** Lists the skills of the project, and then the curated ones. */
   list(query: Query<'listSkills'> = {}, options?: CallOptions): Pages<Item<'listSkills'>> {
     return this.#transport.list('listSkills', { ...options, query });
   }
@@ -45,7 +45,7 @@ export class Skills {
   }
 }
 
-/** A text of the project that every routine with `facts: true` is given. */
+/** A text of the project that every routine with `facts: true` receives. */
 export class Facts {
   readonly #transport: Transport;
 

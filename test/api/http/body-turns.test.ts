@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { expect, test, vi } from 'vitest';
 import { readJson } from '#api/http/body.ts';
 
-/** Reads bodies of this length that arrive together, and tells in how many turns of the event loop they were parsed. */
+/** Reads bodies of this length that arrive together, and counts the turns of the event loop that parse them. */
 async function turnsOf(count: number, length: number): Promise<number> {
   const body = Buffer.from(JSON.stringify({ text: 'x'.repeat(length) }));
   const parse = JSON.parse.bind(JSON);

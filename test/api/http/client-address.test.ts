@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { clientAddressBehind, networkOf } from '#api/http/client-address.ts';
 
-/** A request from this peer, with what stands in `X-Forwarded-For`. */
+/** Makes a request from this peer with this `X-Forwarded-For`. */
 function request(remoteAddress: string, forwarded?: string): IncomingMessage {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
   return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;

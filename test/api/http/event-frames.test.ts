@@ -67,7 +67,7 @@ test('a client that does not read is cut off, and no more than a few events are 
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(socket, 'readable');
   const stalledAt = await settled(() => made);
-  // The kernels at both ends buffer a few megabytes of the connection, and two more events are made.
+  // The kernels at both ends buffer a few megabytes of the connection, and the service makes two more events.
   expect(stalledAt * size).toBeLessThan(40_000_000);
   await sleep(700);
   expect(made).toBe(stalledAt);
@@ -78,7 +78,7 @@ test('a client that does not read is cut off, and no more than a few events are 
   await server.close();
 });
 
-/** Resolves with a count once it has stopped growing, in many looks: a busy machine may stand still between two. */
+/** Resolves with a count that has stopped growing over many looks, because a busy machine may pause between two. */
 async function settled(count: () => number): Promise<number> {
   let before = 0;
   for (let same = 0; same < 20; same += 1) {

@@ -9,15 +9,15 @@ export interface GeneratedRequest {
   readonly method: Method;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The index of the caller that sends it. */
+  /** Index of the caller that sends the request. */
   readonly caller: number;
   readonly body: string | undefined;
 }
 
-/** Names of path parameters and body fields → ids that exist, so that some requests get past the first look-up. */
+/** Ids that exist, by the names of path parameters and body fields, so that some requests pass the first look-up. */
 export type KnownIds = Readonly<Record<string, readonly string[]>>;
 
-/** Requests to real routes: every third is right, the others nearly right, or wrong in any way. */
+/** Requests to real routes: every third is valid, the others are nearly valid or invalid in any way. */
 export function generatedRequest(known: KnownIds, callers: number): fc.Arbitrary<GeneratedRequest> {
   return fc
     .constantFrom(...routes)
@@ -33,8 +33,8 @@ export function generatedRequest(known: KnownIds, callers: number): fc.Arbitrary
 const PERSON = 1;
 
 /**
- * The request that an operation most likely carries out: by whom it is for, with what it needs and nothing else.
- * @param nth which of the ids that are known
+ * Makes the request that an operation most likely carries out: from the right caller, with the needed fields only.
+ * @param nth number of the known id to use
  */
 export function rightRequest(spec: RouteSpec, known: KnownIds, nth = 0): GeneratedRequest {
   const body = spec.body === undefined ? {} : exampleOf(spec.body, known).needed;
@@ -141,7 +141,7 @@ function parameter(ids: readonly string[]): fc.Arbitrary<string> {
   const right = ids.length === 0 ? fc.constant('unknown') : fc.constantFrom(...ids);
   return fc.oneof(
     { weight: 4, arbitrary: right },
-    // An id that is well-formed and belongs to nothing.
+    // A well-formed id that belongs to no resource.
     { weight: 1, arbitrary: right.map((id) => `${id.slice(0, -1)}0`) },
     { weight: 1, arbitrary: text.map((value) => value.toWellFormed()) },
   );
@@ -205,7 +205,7 @@ function bodyOf(schema: z.ZodType | undefined, known: KnownIds): fc.Arbitrary<st
     .map(({ besides, mutations }) => {
       const more = Object.fromEntries(besides.map((name) => [name, all[name]]));
       let value: unknown = structuredClone({ ...needed, ...more });
-      // The same nasty value may be put in twice, so each place gets its own copy.
+      // Two places may get the same value, so each place gets its own copy.
       for (const mutation of mutations) value = mutate(value, structuredClone(mutation));
       return JSON.stringify(value) ?? 'null';
     });
@@ -223,7 +223,7 @@ interface Mutation {
   readonly value: unknown;
 }
 
-/** Changes one place of the value, chosen by number among all its places. */
+/** Changes the place of the value that has this number among all its places. */
 function mutate(root: unknown, { at, how, value }: Mutation): unknown {
   const places: { owner: Record<string, unknown> | unknown[]; key: string }[] = [];
   const visit = (node: unknown): void => {
@@ -263,10 +263,10 @@ interface JsonSchema {
   readonly minLength?: number;
 }
 
-/** Fields that a schema most likely accepts, from its examples, defaults and bounds. */
+/** Fields that a schema most likely accepts, made from its examples, defaults and bounds. */
 interface Example {
   readonly all: Readonly<Record<string, unknown>>;
-  /** The required ones. */
+  /** The required fields alone. */
   readonly needed: Readonly<Record<string, unknown>>;
 }
 
@@ -279,7 +279,7 @@ function exampleOf(schema: z.ZodType, known: KnownIds): Example {
     reused: 'inline',
   }) as JsonSchema;
   const definitions = json.$defs ?? {};
-  // A schema that takes anything has no fields.
+  // A schema that accepts anything has no fields.
   const all = (valueOf(json, { known, definitions }) ?? {}) as Record<string, unknown>;
   const required = new Set(resolved(json, definitions).required);
   const needed = Object.fromEntries(Object.entries(all).filter(([name]) => required.has(name)));
@@ -288,7 +288,7 @@ function exampleOf(schema: z.ZodType, known: KnownIds): Example {
 
 type Definitions = Readonly<Record<string, JsonSchema>>;
 
-/** Follows a reference: a schema with a name of its own is one, also where it is the whole. */
+/** Follows a reference to a named schema. The whole schema may be such a reference. */
 function resolved(schema: JsonSchema, definitions: Definitions): JsonSchema {
   const name = schema.$ref?.split('/').at(-1);
   return name === undefined ? schema : (definitions[name] ?? {});

@@ -142,7 +142,7 @@ test.each([
     const client = withKey(caller());
     const first = await client.post(path, body());
     expect(first.status).toBe(201);
-    // A process that dies after its commit leaves a claim without a response; its minute is over.
+    // A process that dies after its commit leaves a claim without a response. The claim's minute has passed.
     await forgetAnswer(client, sql`now() - interval '1 second'`);
     const again = await client.post(path, body());
     expect([again.status, again.data.id]).toEqual([201, first.data.id]);

@@ -61,7 +61,7 @@ test('routines that the service has stopped are found by a filter, however old t
   expect(await found('stateChangedBy=service&state=paused&limit=1')).toEqual([paused]);
   expect(await found('stateChangedBy=person')).toEqual([newer, archived, byHand]);
   expect((await client.get('/v1/routines?stateChangedBy=me')).status).toBe(400);
-  // The list has no routine of another project.
+  // The list contains no routine of another project.
   expect(idsIn(await key.get('/v1/routines?stateChangedBy=service'))).toEqual([]);
 });
 

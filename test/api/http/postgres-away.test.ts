@@ -18,7 +18,7 @@ let person: Person;
 let key: ApiClient;
 let routineId: string;
 
-/** A Postgres of this file's own, which it may stop. */
+/** Starts a Postgres of this file's own, which the file may stop. */
 async function start(): Promise<Postgres> {
   return startPostgres({
     dataDir: path.join(dataDir, 'postgres'),

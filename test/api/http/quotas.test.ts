@@ -21,20 +21,20 @@ const test = serviceTest();
 interface Limited {
   readonly what: string;
   readonly max: number;
-  /** Gives the project so many. */
+  /** Gives the project this number of resources. */
   readonly plant: (database: Database, owner: Person, count: number) => Promise<unknown>;
-  /** Takes one of them away. */
+  /** Removes one of the resources. */
   readonly remove: (database: Database, projectId: string) => Promise<void>;
   readonly create: (client: ApiClient, owner: Person) => ReturnType<ApiClient['post']>;
 }
 
-/** Names the first row that a project has of a table. */
+/** Returns a condition for the first row that a project has in a table. */
 function firstOf(table: string, projectId: string) {
   const first = sql`select min(id) from ${raw(table)} where project_id = ${projectId}`;
   return { id: (id: Sql) => sql`${id} = (${first})` };
 }
 
-/** Takes one away in which nothing ever is: it goes to another project. */
+/** Moves a row to another project, because no operation deletes it. */
 function elsewhere(projectId: string) {
   return { projectId: sql`(select min(id) from projects where id <> ${projectId})` };
 }
@@ -63,7 +63,7 @@ const LIMITED: readonly Limited[] = [
   {
     what: 'API keys that work',
     max: 200,
-    // The test itself has one.
+    // The key of the test counts too.
     plant: (database, { projectId }, count) => plantKeys(database, projectId, count - 1),
     remove: (database, projectId) => changeKeys(database, { projectId }, { revokedAt: AT_ONCE }),
     create: (_client, { session }) => session.post('/v1/api-keys', { name: 'One more' }),
@@ -87,7 +87,7 @@ const LIMITED: readonly Limited[] = [
     max: 1_000,
     plant: (database, { projectId }, count) => plantConnections(database, projectId, count),
     remove: (database, projectId) => removeConnections(database, firstOf('connections', projectId)),
-    // No server listens there; beyond the limit no request is sent.
+    // No server listens there, and no request is sent beyond the limit.
     create: (client) => client.post('/v1/connections', { name: 'One more', url: 'http://127.0.0.1:9/mcp' }),
   },
 ];

@@ -9,8 +9,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes that no HTTP client would and returns the first response, as soon as it is complete: what was announced
- * but not sent need not come. Interim (1xx) responses are passed over.
+ * Sends bytes that no HTTP client would send, and returns the first response as soon as it is complete, even if
+ * announced bytes were not sent. Skips interim (1xx) responses.
  */
 export async function sendRaw(baseUrl: string, request: string | Buffer, timeoutMs = 10_000): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl);
@@ -35,7 +35,7 @@ export async function sendRaw(baseUrl: string, request: string | Buffer, timeout
   }
 }
 
-/** Header lines and a body as one request, with a Host and the lengths that the body has. */
+/** Writes header lines and a body as one request, with a Host and the right content length. */
 export function requestBytes(method: string, target: string, headers: readonly string[] = [], body = ''): string {
   const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
   return [`${method} ${target} HTTP/1.1`, 'Host: localhost', ...headers, ...length, '', body].join('\r\n');

@@ -35,7 +35,7 @@ test('a client that probes without end is never refused but gets the last result
   const statuses = new Set<number>();
   const askOften = async (times: number) => {
     for (let count = 0; count < times; count += 1) {
-      // One IPv6 network is one caller.
+      // All addresses of one IPv6 network count as one caller.
       statuses.add((await from(`2001:db8:7:7::${count.toString(16)}`).get('/ready')).status);
     }
   };

@@ -6,7 +6,7 @@ import { oneOfEach } from '#test/support/properties.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';
 
-/** Enough calls at once to hold every connection of a pool of two many times over. */
+/** Number of simultaneous calls, many times the connections of a pool of two. */
 const AT_ONCE = 50;
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '2' } });
@@ -50,7 +50,7 @@ test.for(called().map((spec) => [spec.id, spec] as const))(
 );
 
 test('people who sign up at once on two connections get an account or are asked to come back', async ({ service }) => {
-  // The library hashes the password while it holds a connection, so on a busy machine not all of them get one in time.
+  // The library holds a connection while it hashes a password, so on a busy machine some calls get none in time.
   const signUpOnce = (index: number) =>
     service.anonymous
       .with({ Origin: service.config.UI_ORIGIN, 'X-Forwarded-For': `198.51.100.${index}` })

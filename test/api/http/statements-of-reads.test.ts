@@ -3,7 +3,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 
-/** The file has its own service, because it would otherwise count the statements of other work of the shared one. */
+/** A service of the file's own, because other files' work on a shared service would be counted too. */
 const test = serviceTest({ own: true, worker: true });
 
 test('a hot read makes no more statements than it needs, that of authentication included', async ({ service, key }) => {
@@ -19,7 +19,7 @@ test('a hot read makes no more statements than it needs, that of authentication 
     [`/v1/routines/${active}/runs`]: 3,
     '/v1/runs': 2,
     '/v1/results': 2,
-    // No account of a person is connected: the lists of sources are in memory.
+    // No personal account is connected, and the lists of sources are in memory.
     '/v1/models': 1,
     [`/v1/runs/${run.id}`]: 5,
     '/v1/attention': 9,
@@ -29,7 +29,7 @@ test('a hot read makes no more statements than it needs, that of authentication 
   expect(found).toEqual(counts);
 });
 
-/** Counts the statements of the API for the second of two requests: what the first leaves in memory is not read again. */
+/** Counts the API's statements for the second of two requests: the first fills the memory. */
 async function statementsOf({ deps }: Service, ask: () => Promise<{ status: number }>): Promise<number> {
   expect((await ask()).status).toBe(200);
   const query = vi.spyOn(deps.database, 'query');

@@ -26,7 +26,7 @@ describe('the seconds of Prefer', () => {
   });
 });
 
-/** No worker: a run that is started stays queued until it is cancelled. */
+/** A service without a worker, so a started run stays queued until it is cancelled. */
 const test = serviceTest({
   env: { EVENT_STREAMS_PER_CREDENTIAL: '3', EVENT_STREAM_CHECK_SECONDS: '1' },
 }).extend('routineId', { scope: 'file' }, ({ key }) => createRoutine(key));
@@ -44,7 +44,7 @@ test('the response comes when the run has ended', async ({ service, key, routine
   const runId = await startRun(key, routineId);
   const [first, second] = [waitFor(key, runId), waitFor(key, runId)];
   await expect.poll(() => service.deps.runFeed.streams()).toBe(2);
-  // Other states, none of which is an end.
+  // A change to another state that is not an end.
   await changeRuns(database, runId, { state: 'running' });
   await changeRuns(database, runId, { state: 'queued' });
   await key.post(`/v1/runs/${runId}/cancel`);

@@ -7,7 +7,7 @@ const LIMIT = 5;
 const test = serviceTest({ env: { WRONG_KEYS_PER_MINUTE: String(LIMIT) } });
 
 let nextAddress = 0;
-/** An address that no other test comes from. */
+/** Returns an address that no other test uses. */
 function newAddress(): string {
   nextAddress += 1;
   return `203.0.113.${nextAddress}`;
@@ -18,7 +18,7 @@ function from(client: ApiClient, address: string): ApiClient {
 }
 
 let nextKey = 0;
-/** Well-formed, so that it has to be looked up. */
+/** Returns a caller with a well-formed key, so that the service has to look it up. */
 function wrongKey(client: ApiClient): ApiClient {
   nextKey += 1;
   const secret = String(nextKey).padStart(43, '0');

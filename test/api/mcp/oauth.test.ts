@@ -94,7 +94,7 @@ test('a consent that is taken back while a call waits reads nothing any more', a
   const { body } = await connect(await enterAssistant(service), ada, ['runs:read']);
   const assistant = await assistantOf(bearer(service.url, body.access_token));
   const key = await ada.key();
-  // No worker runs here, so the run waits.
+  // Without a worker the run stays queued.
   const { data: run } = await key.post(`/v1/routines/${await createRoutine(key)}/run`, {});
   const call = assistant.call('wait_for_run', { runId: run.id, timeoutSeconds: 50 });
   await expect.poll(() => service.deps.runFeed.streams()).toBe(1);

@@ -3,7 +3,7 @@ import type { ApiClient } from '#test/support/client.ts';
 
 export interface Assistant {
   readonly client: Client;
-  /** Calls a tool, and gives its text and whether it is an error. */
+  /** Calls a tool and returns its text, and whether the text is an error. */
   call(name: string, args?: Record<string, unknown>): Promise<{ text: string; isError: boolean }>;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export async function assistantOf(
   };
 }
 
-/** Reads the JSON that an answer begins with, and puts the texts of its fences in their places. */
+/** Parses the JSON at the beginning of an answer, with the contents of the fences in their places. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
 export function dataOf({ text }: { readonly text: string }): any {
   const texts = new Map<string, string>();
@@ -43,10 +43,10 @@ export function dataOf({ text }: { readonly text: string }): any {
   });
 }
 
-/** Matches a fence: what is said of it, its mark, and what stands in it. */
+/** Matches a fence: its introduction, its mark, and its content. */
 const FENCE = /^(The [^\n]*) stands between the two marks ([\w-]+)\.[^\n]*\n<\2>\n([\s\S]*?)\n<\/\2>$/gm;
 
-/** Returns what stands outside of every fence of an answer. */
+/** Returns the part of an answer that is outside all fences. */
 export function outsideFences(text: string): string {
   return text.replaceAll(FENCE, '');
 }

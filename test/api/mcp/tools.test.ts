@@ -16,7 +16,7 @@ function fieldsOf(schema: z.ZodType | undefined): string[] {
   return sent instanceof z.ZodObject ? Object.keys(sent.shape) : [];
 }
 
-/** Fields at any depth of a schema. */
+/** Lists the fields at any depth of a schema. */
 function deepFields(schema: unknown, found = new Set<string>()): Set<string> {
   if (typeof schema !== 'object' || schema === null) return found;
   for (const [name, value] of Object.entries(schema)) {
@@ -30,7 +30,7 @@ test('the list that a client gets unasked costs a model at most 6,000 tokens', (
   const list = JSON.stringify(offered.map(({ definition }) => definition));
   expect(offered.length).toBeGreaterThanOrEqual(18);
   expect(offered.length).toBeLessThanOrEqual(26);
-  // Tokenizers need one for 4.2 characters of it, as o200k_base was seen to.
+  // With o200k_base a token has 4.2 characters of this list on average; the test counts three.
   expect(list.length / 3).toBeLessThanOrEqual(6_000);
 });
 
@@ -41,7 +41,7 @@ test('every field that an operation takes is an argument of its tool, in one pla
     const fields = [params, query, body].flatMap(fieldsOf);
     expect(new Set(fields).size, definition.name).toBe(fields.length);
     const given = Object.keys(Object(definition.inputSchema['properties']));
-    // Fields that take nothing but an empty list say nothing to a model, and others are for files or have one value.
+    // Fields that accept only an empty list tell a model nothing. The others are for files or have a single value.
     const unsaid = new Set(['tools', 'toolPolicies', 'managedBy', 'managedFrom', 'acceptForecast', 'projectId']);
     expect(given, definition.name).toStrictEqual(expect.arrayContaining(fields.filter((field) => !unsaid.has(field))));
   }
@@ -83,7 +83,7 @@ test('every operation that a key may call has decided whether it is a tool', () 
 
 test('hints say what a tool does', () => {
   const hints = new Map(all.map(({ definition }) => [definition.name, definition.annotations]));
-  // What is left out is what a client takes for granted: it writes, and a second call does it again.
+  // A missing hint has the client's default: the tool writes, and a second call acts again.
   expect(hints.get('read_run')).toStrictEqual({ readOnlyHint: true, openWorldHint: false });
   expect(hints.get('archive_routine')).toStrictEqual({
     destructiveHint: true,
@@ -101,7 +101,7 @@ test('every argument of every tool is described in words for a model, and none h
     expect(description, name).not.toMatch(/Prefer:|`Link|\b40\d\b|…/);
     for (const [argument, schema] of Object.entries(Object(inputSchema['properties']))) {
       const { description: words } = Object(schema);
-      // They mean what they mean in create_routine, as its own description says.
+      // These arguments have the meaning that create_routine describes.
       if (name === 'update_routine' && words === undefined && createdFields.has(argument)) continue;
       expect(words, `${name}.${argument}`).toMatch(/^.{3,}[^…:]$/);
       expect(words, `${name}.${argument}`).not.toMatch(/Link:/);

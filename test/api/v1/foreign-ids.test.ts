@@ -34,7 +34,7 @@ test('ids of another project are unknown: each operation responds as to ids that
     if (first === undefined || known[first] === undefined || names.length > 1) continue;
     const path = spec.path.replace(`:${first}`, known[first]);
     const { status, body } = await bobsKey.send(spec.method, path, spec.method === 'GET' ? undefined : {});
-    // A body that is not valid is told so before anything is looked up.
+    // An invalid body is refused before any look-up.
     if (status === 400 || status === 403) continue;
     expect([spec.id, status, body?.error?.code]).toEqual([spec.id, 404, expect.stringMatching(/_not_found$/)]);
     asked += 1;

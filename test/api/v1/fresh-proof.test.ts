@@ -13,7 +13,7 @@ const test = serviceTest().extend('stale', ({ service }) => async () => {
   return { ...person, session: person.session.with(fromElsewhere()) };
 });
 
-/** Lists the changes of members, keys, ownership, existence and billing of the person's own organization. */
+/** Lists the operations that change members, keys, ownership, existence and billing of the person's organization. */
 function changesOf({ organizationId, projectId, userId }: Person) {
   const members = `/v1/organizations/${organizationId}/members/${userId}`;
   return [
@@ -119,7 +119,7 @@ test('API keys are not asked', async ({ service }) => {
   const key = await person.key();
   await ageProofs(service.deps.database, person.userId, '16 minutes');
   await createRoutine(key);
-  // None of the operations that ask is open to a key.
+  // No operation that needs a fresh proof is open to an API key.
   const asking = routes.filter(({ spec }) => spec.fresh === true);
   expect(asking.map(({ spec }) => spec.auth)).not.toContain('key-or-session');
   expect(asking).toHaveLength(14);

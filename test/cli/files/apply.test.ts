@@ -7,7 +7,7 @@ import { folderFor } from './folder.ts';
 
 const test = serviceTest({ worker: true });
 
-/** A caller in a project of its own for each test, so that plans are of what the test made. */
+/** A caller with a project for each test, so that a plan contains only the test's resources. */
 const own = test.extend('own', async ({ service }) => (await signUp(service)).key());
 
 own(
@@ -329,7 +329,7 @@ own('a change in the dashboard is drift until the files are applied or pulled', 
   const { id, name } = await read();
   const rename = (to: string) => key.patch(`/v1/routines/${id}`, { name: to });
 
-  // There and back: the content is that of the file, and the mark of drift goes with the next apply.
+  // Renamed and renamed back, the content equals the file again, and the next apply removes the mark of drift.
   await rename('Another');
   await rename(name);
   expect((await read()).driftedAt).toEqual(expect.any(String));

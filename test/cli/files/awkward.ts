@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Texts with all that YAML, git and editors would read or write otherwise than it is meant; none has a NUL. */
+/** Texts that YAML, git or editors tend to misread or rewrite. None has a NUL. */
 export const awkward = fc
   .oneof(
     fc.string({ unit: 'binary', maxLength: 40 }),

@@ -6,7 +6,7 @@ import { FaultyFiles } from '../../../cli/src/files/faults.ts';
 import { readProject, readSoundProject } from '../../../cli/src/files/project.ts';
 import { folderFor, type Folder } from './folder.ts';
 
-/** Returns the lines that reading a folder ends with. */
+/** Returns the faults that reading a folder reports. */
 async function faultsIn(folder: Folder): Promise<string[]> {
   const error = await readSoundProject(folder.folder).catch((each: unknown) => each);
   if (!(error instanceof FaultyFiles)) throw new Error('no fault', { cause: error });

@@ -19,7 +19,7 @@ export class Folder {
     this.ras = (args, options) => ras([...args, '-C', folder], options);
   }
 
-  /** Makes the plan as a program reads it: 2 for changes. */
+  /** Makes a plan with `--json`; exit code 2 means changes. */
   plan(...args: readonly string[]) {
     return this.ras(['plan', '--format', 'json', '--exit-code', ...args]);
   }
@@ -50,7 +50,7 @@ export class Folder {
       .toSorted();
   }
 
-  /** Writes a routine that the fixture model of the tests runs. */
+  /** Writes a routine for the fixture model of the tests. */
   routine(key: string, head: Record<string, string> = {}, text = 'Write one line.'): Promise<void> {
     const fields = Object.entries({
       name: 'Report',
@@ -63,7 +63,7 @@ export class Folder {
   }
 }
 
-/** Makes a folder in which `ras init` has been, for a caller. */
+/** Makes a folder for a caller and runs `ras init` in it. */
 export async function folderFor(caller?: ApiClient): Promise<Folder> {
   const user = await terminal();
   const env = caller === undefined ? {} : environmentOf(caller);

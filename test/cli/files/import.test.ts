@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readSoundProject } from '../../../cli/src/files/project.ts';
 import { folderFor } from './folder.ts';
 
-/** Imports a text, and returns what was said with the files by their names. */
+/** Imports a text, and returns the output and the files by their names. */
 async function imported(kind: string, text: string, options: readonly string[] = [], name = 'jobs') {
   const folder = await folderFor();
   await folder.write(name, text);
@@ -12,7 +12,7 @@ async function imported(kind: string, text: string, options: readonly string[] =
   for (const file of await folder.list()) {
     if (file.startsWith('routines/')) files[file.slice(9, -3)] = await folder.read(file);
   }
-  // What is written is what plan can read.
+  // `plan` has to accept the written files.
   if (Object.keys(files).length > 0) await readSoundProject(folder.folder);
   const { code, stdout, stderr } = said;
   return { code, stderr, files, json: stdout === '' ? undefined : JSON.parse(stdout) };

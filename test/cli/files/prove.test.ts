@@ -114,7 +114,7 @@ test('no run is started whose forecast would pass --max-cost', async ({ own }) =
   const forecast = (await own.get(`/v1/routines/${json.proofs[0].id}/forecast`)).data;
   const max = Number(forecast.perRun.p95.costUsd) * 1.5;
   const enough = await folder.ras(['apply', '--prove', '--max-cost', max.toFixed(10)]);
-  // What the first really cost leaves room for the second.
+  // The real cost of the first run leaves room for the second.
   expect(enough.json.proofs).toMatchObject([{ result: 'activated' }, { result: 'activated' }]);
   expect(await folder.ras(['apply', '--max-cost', '1'])).toMatchObject({ code: 2 });
   expect(await folder.ras(['apply', '--prove', '--max-cost', 'much'])).toMatchObject({ code: 2 });

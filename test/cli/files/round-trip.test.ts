@@ -10,7 +10,7 @@ import { folderFor } from './folder.ts';
 
 const test = serviceTest();
 
-/** A text that the service accepts: it has something to see, and every placeholder has a value. */
+/** A text that the service accepts: it has visible characters, and a value for every placeholder. */
 const text = awkward
   .map((value) => value.replaceAll('{{', '{'))
   .filter((value) => value.trim() !== '' && !value.includes('{{'));
@@ -92,7 +92,7 @@ test('what apply has written from files is there as they say: plan is empty, how
   await fc.assert(
     fc.asyncProperty(fc.array(routine, { minLength: 1, maxLength: 6 }), async (routines) => {
       const folder = await folderFor(await ada.key());
-      // All rounds are in one project, and one folder keeps them.
+      // One folder of one project has the files of all rounds.
       await folder.write('ras.yaml', 'version: 1\nname: round-trip\n');
       for (const [at, fields] of routines.entries()) {
         const { instructions, ...head } = routineBody(fields);

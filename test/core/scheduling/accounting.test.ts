@@ -20,9 +20,9 @@ const tickAfter = fc.record({
     fc.integer({ min: HOUR, max: 4 * 24 * HOUR }),
     fc.constantFrom(HOUR, -HOUR, 60_000, 24 * HOUR),
   ),
-  /** Ticks at the same time. */
+  /** Number of ticks at the same time. */
   claimers: fc.integer({ min: 1, max: 3 }),
-  /** True when the runs under way end before it. */
+  /** True if the runs under way end before the tick. */
   runsEnd: fc.boolean(),
 });
 
@@ -44,7 +44,7 @@ const scenario = fc.record({
   overlap: fc.constantFrom('skip' as const, 'allow' as const),
   start: instantsBetween(new Date('2026-02-20T00:00:00Z'), new Date('2028-03-05T00:00:00Z'), ZONES),
   ticks: fc.array(tickAfter, { minLength: 1, maxLength: 8 }),
-  /** Hours from the start to the window's ends, and days from it that are left out. */
+  /** Hours until the window begins, hours for which it lasts, and skipped days, counted from the start. */
   startsIn: fc.option(fc.integer({ min: -5, max: 60 })),
   lasts: fc.option(fc.integer({ min: 1, max: 200 })),
   skipped: fc.uniqueArray(fc.integer({ min: -1, max: 6 }), { maxLength: 3 }),

@@ -19,7 +19,7 @@ test.for(['2019-05-01T09:30:00Z', '2041-05-01T09:30:00Z'])(
   },
 );
 
-/** A draft whose manual run has succeeded. */
+/** Makes a draft's manual run that succeeded. */
 async function provenDraft(database: Database, { id }: Planted): Promise<void> {
   await changeRoutines(database, id, { state: 'draft' });
   await plantRun(database, id, { state: 'succeeded' });

@@ -21,12 +21,12 @@ const test = serviceTest({ worker: true, env: { RUN_DAYS: '1000', RUN_CONTENT_DA
 
 const DAY_MS = 86_400_000;
 
-/** Midnight UTC of a day that lies so many days back. */
+/** Returns midnight UTC of a day in the past. */
 function daysAgo(days: number): Date {
   return new Date((Math.floor(Date.now() / DAY_MS) - days) * DAY_MS);
 }
 
-/** Seven o'clock UTC of each of these days, as a routine of the tests is due. */
+/** Returns seven o'clock UTC of each of these days, at which the routines of the tests are due. */
 function sevenOf(...days: number[]): string[] {
   return days.map((ago) => new Date(daysAgo(ago).getTime() + 7 * 3_600_000).toISOString());
 }
@@ -56,7 +56,7 @@ test('a backfill is refused with its price until that is accepted, and then runs
   const window = lastDays(5, 2);
   const refused = await key.post(`/v1/routines/${id}/backfill`, window);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'forecast_not_accepted']);
-  // 1,000 tokens for 0.00033 US dollars each.
+  // A run uses 1,000 tokens and costs 0.00033 US dollars.
   expect(refused.body.error.message).toContain('3 runs');
   expect(refused.body.error.message).toContain('3000 tokens and 0.00099 US dollars (p50)');
   expect((await key.get(`/v1/runs?trigger=backfill&limit=1`)).data).toEqual([]);
@@ -94,7 +94,7 @@ test('a backfill is refused with its price until that is accepted, and then runs
   const again = await accepted(key, id, lastDays(6, 2));
   expect(instantsOf(again.data.runs)).toEqual(sevenOf(6));
   expect(again.data.leftOut).toEqual({ alreadyRan: 0, alreadyBackfilled: 3, stillDue: 0 });
-  // Nothing is left to accept.
+  // Every occurrence of the period has a run, so the request makes none.
   const nothing = await key.post(`/v1/routines/${id}/backfill`, lastDays(6, 2));
   expect([nothing.status, nothing.data.runs]).toEqual([202, []]);
 });
@@ -180,7 +180,7 @@ test('a time that ran is left out, one that was skipped is made up for, and one 
   const { database } = service.deps;
   const id = await activeRoutine(key);
   const [ran, skipped, repeated, quiet, due] = sevenOf(6, 5, 4, 3, 2);
-  // Occurrences as the tick leaves them.
+  // Occurrences as a tick leaves them.
   const ended = { state: 'failed', reason: 'timeout', finishedAt: AT_ONCE } as const;
   await plantRun(database, id, { trigger: 'schedule', scheduledFor: new Date(ran!), ...ended });
   for (const [at, reason] of [
@@ -212,7 +212,7 @@ test('at most max times are looked at, and the response says where the next back
   const window = { from: first.nextFrom, to: lastDays(6, 2).to, max: 3 };
   const rest = (await accepted(key, id, window)).data;
   expect([instantsOf(rest.runs), rest.nextFrom]).toEqual([sevenOf(3), null]);
-  // Both ends are inside.
+  // Both ends belong to the period.
   const [from, to] = sevenOf(8, 7);
   expect(instantsOf((await accepted(key, id, { from, to })).data.runs)).toEqual(sevenOf(8, 7));
 });
@@ -228,7 +228,7 @@ test('a time that waits for its jitter is still due, and those before it are not
   expect(data.leftOut).toEqual({ alreadyRan: 0, alreadyBackfilled: 0, stillDue: 1 });
 });
 
-/** The Sunday of last year on which the clocks of Berlin change, as a date and midnight UTC. */
+/** Returns the last Sunday of a month last year, as a date and as midnight UTC. The clocks of Berlin change on it. */
 function lastSundayOf(month: number): number {
   const end = new Date(Date.UTC(new Date().getUTCFullYear() - 1, month + 1, 0));
   return end.getTime() - end.getUTCDay() * DAY_MS;
@@ -278,7 +278,7 @@ test('it waits behind scheduled runs, one at a time unless overlap allows more, 
     { afterPrevious: true, days: 7 },
     { afterPrevious: true, days: 7 },
   ]);
-  // An occurrence that is due meanwhile is no overlap with it.
+  // A backfill does not count as an overlapping run of an occurrence that falls due.
   await fallDue(service, id);
   const [scheduled] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
   expect(scheduled.state).not.toBe('skipped');
@@ -355,7 +355,7 @@ test('all runs are made or none: what is left of the allowance and of the waitin
   expect(refused.body.error.message).toContain('needs 2 runs, and 1 of the 200000');
   await changePeriodRuns(database, { organizationId }, { runs: before!.runs });
 
-  // They have waited too long to be admitted, and no tick has passed over them yet.
+  // The runs have waited too long for admission, and no tick has skipped them yet.
   const planted = await plantRuns(database, id, 999, {
     trigger: 'backfill',
     standsFor: sql`now() - n * interval '1 year'`,

@@ -19,7 +19,7 @@ test('claiming routines with budgets costs no more after a month of spending tha
       expect(plans.join('\n')).not.toContain('usage_ledger');
       return buffersOf(plans);
     };
-    // The first claim finds empty tables, which says nothing of later ones.
+    // The first claim finds empty tables and so cannot be compared with later ones.
     await planted();
     await claimed();
     await planted();
@@ -27,7 +27,7 @@ test('claiming routines with budgets costs no more after a month of spending tha
     const [spender] = await planted();
     const ended = { state: 'succeeded', finishedAt: ago('1 hour') } as const;
     await plantSpending(database, await plantRuns(database, spender!.id, 10_000, ended));
-    // Reading the ledger or the runs once would be several times as much.
+    // A statement that reads the ledger or the runs once would cost several times as much.
     expect(await claimed()).toBeLessThan(1.25 * none);
   } finally {
     await testDatabase.drop();

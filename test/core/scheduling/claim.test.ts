@@ -193,11 +193,11 @@ test('occurrences skipped one after the other for overlap are one row, until som
     { ...streak, count: 3, from: before(-60_000), until: before(-180_000) },
   ];
   expect(await occurrencesOf(database, id)).toMatchObject(begun);
-  // A person's run is beside the schedule, and ends the streak all the same.
+  // A person's run is no occurrence, but it ends the streak.
   await plantRun(database, id, { state: 'succeeded' });
   await pass(2);
   expect(await occurrencesOf(database, id)).toMatchObject([...begun, { ...streak, count: 2 }]);
-  // So does another reason.
+  // A skip for another reason ends the streak too.
   await changeRoutines(database, id, { modelProvider: 'provider-b' });
   await pass(2);
   const record = await occurrencesOf(database, id);
@@ -325,7 +325,7 @@ test('a schedule that is replanned while the clock is an hour behind does not ru
   const { id } = await plantRoutine(database, { ...schedule, nextRunAt: NOON, overlap: 'allow' });
   await claim();
   await clock.shift(-HOUR);
-  // The next time that saving the schedule now would write.
+  // The time that a save of the schedule would store now.
   const replanned = before(HOUR - 300_000);
   await changeRoutines(database, id, { nextRunAt: replanned });
   await clock.shift(HOUR / 2);

@@ -4,7 +4,7 @@ import { createTestDatabase } from '#test/support/database.ts';
 import { installClock } from './clock.ts';
 import { selfHosted } from './planted.ts';
 
-/** Tests with a database of their file's own, whose clock they set, and what claims the routines in it. */
+/** Makes tests with a database per file, whose clock they set, and a function that claims its routines. */
 export function clockTest({ poolSize = 10 } = {}) {
   return base
     .extend('poolSize', { scope: 'file' }, poolSize)
@@ -15,7 +15,7 @@ export function clockTest({ poolSize = 10 } = {}) {
     })
     .extend('clock', { scope: 'file' }, ({ testDatabase }) => installClock(testDatabase.url))
     .extend('database', { scope: 'file' }, ({ testDatabase, clock }) => {
-      // The clock has to be there before the pool opens a connection.
+      // The clock has to exist before the pool opens a connection.
       void clock;
       return testDatabase.database;
     })

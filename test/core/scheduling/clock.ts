@@ -1,15 +1,15 @@
 import pg from 'pg';
 
 export interface DatabaseClock {
-  /** Lets the database's `now()` be this instant, from which it goes on by itself. */
+  /** Sets the database's `now()` to this instant. The clock runs on from there. */
   set(instant: Date): Promise<void>;
-  /** Sets the clock forward, or back when negative. */
+  /** Sets the clock forward, or back by a negative number. */
   shift(ms: number): Promise<void>;
 }
 
 /**
- * Gives the database a clock that a test can set. The product asks Postgres for the time; here `now()` is found in a
- * schema before `pg_catalog`. To be called before the database's pool has opened a connection.
+ * Gives the database a clock that a test can set. The product asks Postgres for the time, and Postgres finds this
+ * `now()` in a schema before `pg_catalog`. Call it before the database's pool opens a connection.
  */
 export async function installClock(databaseUrl: string): Promise<DatabaseClock> {
   const run = async (statement: string) => {
@@ -30,7 +30,7 @@ export async function installClock(databaseUrl: string): Promise<DatabaseClock> 
       'select pg_catalog.now() + (select by from clock.shift)';
     alter database ${name} set search_path = clock, pg_catalog, public;
   `);
-  // A pooler keeps connections from before, without the new default. Ending all of them ends this one too, and says so.
+  // A pooler keeps connections without the new default, so end all of them. This one ends too, with an error.
   const last = new pg.Client({ connectionString: databaseUrl });
   last.on('error', () => undefined);
   await last.connect();

@@ -7,11 +7,11 @@ import { ago, changeRoutines, plantRun } from '#test/support/given.ts';
 import type { Service } from '#test/support/service.ts';
 import { plantRoutine, plantRoutines } from './planted.ts';
 
-// A row that Postgres refuses keeps no other row waiting, and is still heard of.
+// A row that Postgres refuses delays no other row, and is reported.
 const test = serviceTest({ own: true });
 const NOT_ABORTED = new AbortController().signal;
 
-/** Has Postgres refuse every write of a run that has this value in this column. */
+/** Makes Postgres refuse every write of a run that has this value in this column. */
 async function refusing(
   database: Database,
   column: 'id' | 'routine_id',

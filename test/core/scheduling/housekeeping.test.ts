@@ -12,14 +12,14 @@ let service: Service;
 let planted: Planted;
 
 beforeAll(async () => {
-  // Each person signs up from an address of their own.
+  // Each person signs up from another address.
   service = await startService();
   const { database } = service.deps;
   planted = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
 });
 afterAll(() => service.close());
 
-/** Puts a row into a table that is `age` old, an interval of Postgres. */
+/** Plants a row of this age, an interval of Postgres. */
 type Plant = (age: string) => Promise<unknown>;
 
 const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
@@ -185,7 +185,7 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
   },
 };
 
-/** Puts in place a client that the operator has entered, which is never deleted, and a person. */
+/** Plants a client that the operator has entered, which is never deleted, and a person. */
 async function plantClient(): Promise<{ userId: string; clientId: string }> {
   const { userId } = await signUp(service);
   const clientId = `client-of-${userId}`;
@@ -270,7 +270,7 @@ test('only people who never confirmed are deleted after a month, where there is 
   expect(new Set(await left())).toEqual(new Set(['confirmed', 'waiting', member.userId]));
 });
 
-/** Tables in which an outsider can cause a backlog: each statement deletes a bounded number of their rows. */
+/** Tables in which a stranger can cause a backlog. Each statement deletes a limited number of their rows. */
 const BACKLOGS: Record<string, ReturnType<typeof sql>> = {
   rate_limits: sql`insert into rate_limits (credential, window_start, count)
     select 'backlog ' || n, now() - interval '2 days', 1 from generate_series(1, 2500) n`,

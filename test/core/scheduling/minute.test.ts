@@ -49,7 +49,7 @@ test(
         [service.url, replica.url].map((url) => new ApiClient(url, cron.headers).post('/internal/scheduler/tick')),
       );
 
-    // The scheduler alone is enough for this; the crons beside it must not double it.
+    // The scheduler alone makes this run, and the crons beside it must not make a second one.
     await expect.poll(scheduled, { interval: 100 }).toHaveLength(1);
     await tickEverywhere();
     await tickEverywhere();

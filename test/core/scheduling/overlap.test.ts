@@ -18,16 +18,14 @@ interface Listed {
   readonly reason: string | null;
 }
 
-/**
- * Makes the next occurrence of a routine due and lets a tick claim it; returns its scheduled runs, the oldest first.
- */
+/** Makes the next occurrence of a routine due and claims it; returns the scheduled runs, oldest first. */
 async function claimNext(service: Service, key: ApiClient, id: string): Promise<Listed[]> {
   await fallDue(service, id);
   const { data } = await key.get(`/v1/routines/${id}/runs?trigger=schedule`);
   return (data as Listed[]).toReversed();
 }
 
-/** A routine whose first run waits for its model until it is released. */
+/** Makes a routine whose first run waits for its model until it is released. */
 async function busyRoutine(service: Service, key: ApiClient, overlap: string, fields: Record<string, unknown> = {}) {
   const mark = `overlap-${overlap}-${Math.random()}`;
   const id = await activeRoutine(key, {
@@ -99,7 +97,7 @@ test('the first to ask says why a run under way is cancelled', async ({ service,
   const { database } = service.deps;
   const replaced = await busyRoutine(service, key, 'cancel_previous');
   const cancelled = await busyRoutine(service, key, 'cancel_previous');
-  // Temporal is not told, as when the process dies after its commit; only a sweep cancels the workflow.
+  // Temporal does not learn of it, as when the process dies after its commit. Only a sweep cancels the workflow.
   await transaction(database, (tx) => replaceOpenRuns(dyingProcess(database), tx, [replaced.id]));
   expect((await key.post(`/v1/runs/${cancelled.first.id}/cancel`)).status).toBe(202);
   await transaction(database, (tx) => replaceOpenRuns(dyingProcess(database), tx, [cancelled.id]));
@@ -136,14 +134,14 @@ test('a run that is locked while the next occurrence is claimed is replaced by t
     await tx.run`select from runs where id = ${first.id} for no key update`;
     await changeRoutines(database, id, { nextRunAt: AT_ONCE });
     await createTickParts(service.deps).claim(new AbortController().signal);
-    // A sweep that finds it locked too leaves it to the next.
+    // A sweep that finds the run locked leaves it to the next sweep.
     await sweepOpenRuns(service.deps, new AbortController().signal);
     const { data } = await key.get(`/v1/routines/${id}/runs?trigger=schedule&state=queued`);
     return data[0] as Listed;
   });
   expect((await key.get(`/v1/runs/${next.id}`)).data).toMatchObject({ waitingFor: 'previous_run' });
   expect((await key.get(`/v1/runs/${first.id}`)).data.state).toBe('running');
-  // A person starts another one meanwhile, which nothing replaces.
+  // A person starts another run in the meantime, which is never replaced.
   const { data: later } = await key.post(`/v1/routines/${id}/run`);
   await sweepOpenRuns(service.deps, new AbortController().signal);
   const replaced = await runEnded(key, first.id);

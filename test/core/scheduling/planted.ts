@@ -13,7 +13,7 @@ export interface Planted {
 }
 
 export interface PlantedFields {
-  /** The id of a single routine, by default a new one. */
+  /** The id of a single routine. Default a new one. */
   readonly id?: string;
   readonly schedule?: string;
   readonly timezone?: string;
@@ -28,11 +28,11 @@ export interface PlantedFields {
   readonly modelId?: string;
   readonly maxTokensPerDay?: number;
   readonly maxCostUsdPerMonth?: string;
-  /** Plants into the organization of this one. */
+  /** An existing routine into whose project to plant. */
   readonly beside?: Planted;
 }
 
-/** The parts that claims need in a test's own service. Nothing that follows a claim happens. */
+/** Makes the deps that claims need in a test. A claim has no further effects. */
 export function selfHosted(database: Database): ClaimDeps {
   return {
     ...dyingProcess(database),
@@ -41,7 +41,7 @@ export function selfHosted(database: Database): ClaimDeps {
   };
 }
 
-/** Active routines, put into the database as the API would leave them. */
+/** Plants active routines as the API stores them. */
 export async function plantRoutines(database: Database, count: number, fields: PlantedFields = {}): Promise<Planted[]> {
   const { organizationId, projectId } = fields.beside ?? (await plantOrganization(database));
   const ids = Array.from({ length: count }, () => fields.id ?? newId('routine'));
@@ -64,7 +64,7 @@ export interface Occurrence {
   readonly count: number;
 }
 
-/** Returns the occurrences on record of a routine, in order. */
+/** Returns the stored occurrences of a routine, in order. */
 export function occurrencesOf(database: Database, routineId: string): Promise<Occurrence[]> {
   return database.rows<Occurrence>`
     select id, state, reason, scheduled_for as from, coalesce(skipped_until, scheduled_for) as until,
@@ -83,8 +83,8 @@ export async function routineOf(database: Database, id: string) {
 }
 
 /**
- * The faults in a record that should account for each occurrence after `after` up to `until`, once: it must begin
- * with the first, go on without gap or overlap, count what it spans, and end with the last.
+ * Returns the faults of a record that should account once for each occurrence after `after` up to `until`. The record
+ * must begin with the first, have no gaps or overlaps, count its occurrences, and end with the last.
  */
 export function accountingFaults(
   record: readonly Occurrence[],

@@ -5,7 +5,7 @@ import type { Database } from '#lib/database/index.ts';
 /** Generates ids of routines, on which their jitter depends. */
 export const routineIds = fc.uuid({ version: 7 }).map((uuid) => TypeID.fromUUID('rtn', uuid).toString());
 
-/** Takes away what earlier cases have left: a case that is made smaller keeps its id. */
+/** Deletes the rows of earlier cases, because a case that is made smaller keeps its id. */
 export async function removeAll(database: Database): Promise<void> {
   await database.run`truncate organizations, usage_totals, usage_days, usage_ledger, usage_reservations cascade`;
 }

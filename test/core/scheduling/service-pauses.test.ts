@@ -98,7 +98,7 @@ test('scheduled runs that are skipped because the service pauses their routine a
   await expect.poll(skipped).toBe(before + 2);
 });
 
-/** The reasons of the pause in audit events and webhook events. */
+/** Returns the reasons of the pause in audit events and webhook events. */
 async function told({ database }: { database: Db }, { id, organizationId }: { id: string; organizationId: string }) {
   const events = await database.rows<{ reason: string }>`
     select details ->> 'reason' as reason from audit_events

@@ -19,7 +19,7 @@ let workers: { stop(): Promise<void> };
 beforeAll(async () => {
   temporal = await startTcpProxy(inject('temporalAddress'));
   service = await startService({ env: { TEMPORAL_ADDRESS: temporal.address } });
-  // The workers reach Temporal directly: what is away is the side that starts runs.
+  // The workers reach Temporal directly. Only the side that starts runs loses its connection.
   const config = { ...service.config, TEMPORAL_ADDRESS: inject('temporalAddress') };
   workers = await startWorkers(config, service.deps);
   key = await (await signUp(service)).key();
@@ -39,7 +39,7 @@ async function beat() {
   return service.deps.admission.admit();
 }
 
-/** Makes the run look untouched for this long. */
+/** Sets the last change of the run back by an interval. */
 function age(runId: string, interval: string) {
   return changeRuns(service.deps.database, runId, {
     createdAt: earlier(interval),
@@ -48,7 +48,7 @@ function age(runId: string, interval: string) {
   });
 }
 
-/** Ends the lease of the process that was to start the run. */
+/** Ends the lease of the process that was about to start the run. */
 function leaseOver(runId: string) {
   return changeRuns(service.deps.database, runId, { startLeasedUntil: ago('1 second') });
 }
@@ -96,7 +96,7 @@ test('twenty processes that admit runs share them out and start each once', asyn
   expect(data.state).toBe('draft');
   await plantRuns(service.deps.database, routineId, 60);
   const all = await Promise.all(Array.from({ length: 20 }, () => createAdmission({ ...service.deps, rule }).admit()));
-  // The worker's own admission has started the others.
+  // The worker's own admission has started the other runs.
   expect(all.reduce((sum, { started }) => sum + started, 0)).toBeLessThanOrEqual(60);
   const ended = async () =>
     service.deps.database
@@ -123,7 +123,7 @@ test('a run whose workflow was terminated under way fails as workflow_lost', asy
 
 test('a queued run whose workflow was lost before it began is started again and ends once', async () => {
   await workers.stop();
-  // Free slots without a worker that would begin the run.
+  // No worker uses these slots, so no run begins.
   const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
   await announceSlots(service.deps.database, { workerId: 'gone', taskQueue, slots: 100 });
   const routineId = await createRoutine(key);
@@ -213,7 +213,7 @@ test('an occurrence that is due and not yet claimed survives the saving of anoth
   const patched = await key.patch(`/v1/routines/${routineId}`, { schedule: '0 0 1 2 *' });
   expect(patched.data).toMatchObject({ state: 'active' });
   await tick(service.deps);
-  // The run may have begun by now.
+  // The run may have begun in the meantime.
   expect(await occurrencesOf(database, routineId)).toMatchObject([{ reason: null }]);
   expect((await routineOf(database, routineId)).nextRunAt?.getUTCMonth()).toBe(1);
 });

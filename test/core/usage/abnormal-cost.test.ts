@@ -7,16 +7,16 @@ const test = serviceTest({ worker: true });
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-/** Asks for one more tool call each time: a model that never ends. */
+/** Makes the model ask for another tool call each time, so that it never ends. */
 const RESTLESS = {
   times: null,
   behaviour: { kind: 'tool-calls' as const, calls: [{ name: 'no_such_tool' }], text: 'One more.' },
 };
 
-/** Makes the text of a run ten times as long as this: more than 20,000 tokens. */
+/** Variables that make the text of a run ten times as long: more than 20,000 tokens. */
 const LONG = { variables: { pad: 'many words '.repeat(900) } };
 
-/** A routine whose version has had as many short runs. */
+/** Makes a routine whose version has had this number of short runs. */
 async function routineWithRuns(key: ApiClient, runs: number, limits: Record<string, unknown> = {}) {
   const id = await createRoutine(key, {
     instructions: '{{pad}}'.repeat(10),

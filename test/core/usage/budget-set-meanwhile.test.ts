@@ -12,7 +12,7 @@ function admittedRun({ deps: { database } }: Service, routine: Planted): Promise
   return plantRun(database, routine.id, { maxSteps: 20, timeoutSeconds: 900, admittedAt: AT_ONCE });
 }
 
-/** The tokens that the call of a run without a limit uses. */
+/** Tokens that the call of a run without a limit uses. */
 const USED = 5_000;
 
 test('a budget that is set while a call without a limit is out counts that call, and binds every later one', async ({

@@ -9,7 +9,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { sized } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
 
-// The time is counted in calls of the model: a round lasts as long as one, and all that are out return at its end.
+// The test counts time in calls: a round lasts as long as one call, and all calls under way return at its end.
 const test = serviceTest({ own: true });
 const MODEL = {
   id: 'large/model',
@@ -64,7 +64,7 @@ interface Script {
   readonly outputTokens: number;
 }
 
-/** Carries out runs as their workflows do; returns the rounds of calls that they took. */
+/** Carries out runs like their workflows; returns the number of rounds. */
 async function carryOut(
   service: Service,
   runIds: readonly string[],
@@ -75,7 +75,7 @@ async function carryOut(
   const settled: Promise<void>[] = [];
   let waiting: (() => Promise<void>)[] = [];
 
-  /** Performs a step until its call is out, it has to wait, or its run has ended. */
+  /** Performs a step until its call is under way, it has to wait, or its run has ended. */
   function perform(runId: string, index: number, step: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const caller: ModelCaller = {
@@ -124,10 +124,10 @@ async function carryOut(
     const returning = settled.splice(0);
     const calls = respond;
     respond = [];
-    // Runs under way ask for their next steps before any that waits does.
+    // Runs under way ask for their next steps before a waiting run asks.
     for (const go of calls) go();
     await Promise.all(returning);
-    // A wait is short beside a call, so that each asks more than once meanwhile.
+    // A wait is short compared with a call, so each waiting run asks more than once in a round.
     for (let turn = 0; turn < 3; turn += 1) {
       const again = waiting;
       waiting = [];

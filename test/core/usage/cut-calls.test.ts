@@ -15,7 +15,7 @@ async function admittedRun({ deps: { database } }: Service, timeoutSeconds = 900
   return plantRun(database, routine.id, { timeoutSeconds, admittedAt: new Date() });
 }
 
-/** A provider that never responds; `sent` resolves with the input that it was sent, as counted. */
+/** Makes a provider that never responds; `sent` resolves with the counted input of the request. */
 function silentCaller({ sends = true } = {}) {
   const sent = Promise.withResolvers<number>();
   const caller: ModelCaller = {
@@ -39,7 +39,7 @@ function settleLost({ deps }: Service): Promise<void> {
   return settleLostCalls(deps, new AbortController().signal);
 }
 
-/** Reads what every sum says of the run: tokens, and what is still reserved. */
+/** Reads every sum about the run: tokens, and the tokens that are still reserved. */
 async function sums({ deps: { database } }: Service, runId: string) {
   const [found] = await database.rows`
     select r.input_tokens as run, r.estimated_usage as estimated, s.input_tokens as step,
@@ -137,7 +137,7 @@ test('a call that died with its process counts once its time is over, and its re
   await settleLost(service);
   expect(await sums(service, runId)).toMatchObject({ ledger: 0, reserved: expect.any(Number) });
   await changeReservations(database, { runId }, { leasedUntil: AT_ONCE });
-  // The process that holds the run may be recording the response, and the tick does not wait for it.
+  // The process that holds the run may be storing the response, so the tick does not wait for it.
   await transaction(database, async (tx) => {
     await tx.run`select from runs where id = ${runId} for update`;
     await settleLost(service);

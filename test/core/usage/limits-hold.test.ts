@@ -15,10 +15,10 @@ import { changeOrganizations, changeProjects, changeRoutines, plantRun } from '#
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
 
-/** One call of a model: what it uses, and what happens to its run or its process meanwhile. */
+/** One call of a model: its usage, and the event that hits its run or its process. */
 interface Call {
   readonly share: number;
-  /** Tokens beyond the maximum that the provider was given, and beyond the input as counted. */
+  /** Tokens beyond the maximum of the request, and beyond the counted input. */
   readonly excess: number;
   readonly stated: boolean;
   readonly goesOn: boolean;
@@ -27,7 +27,7 @@ interface Call {
 }
 
 const EVENTS = ['none', 'crash', 'crash and retry', 'overtaken', 'cancel', 'time out'] as const;
-/** An attempt that is `overtaken` was thought dead: its response comes after another attempt has made the step. */
+/** The process of an `overtaken` attempt seems dead: its response arrives after another attempt has made the step. */
 type Event = (typeof EVENTS)[number];
 
 const call: fc.Arbitrary<Call> = fc.record({
@@ -57,7 +57,7 @@ const scenario = fc.record({
   runs: fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 10 }),
 });
 
-/** Makes every event happen, with any seed and any order of runs. */
+/** A scenario in which every event happens, with any seed and any order of runs. */
 const EVERY_EVENT: Scenario = {
   routine: { tokens: null, cost: null },
   project: { tokens: null, cost: null },
@@ -115,19 +115,19 @@ test('however runs meet, end, crash and get late responses, totals are the ledge
         const use = await spent(database, [id]);
         const { excess, crashes } = carriedOut[number]!;
         expect(use.tokens).toBeLessThanOrEqual((given.maxTotalTokens ?? Infinity) + excess);
-        // Each call that died with its process counts; without a limit there is no record of it.
+        // Each call that died with its process counts. Without a limit it leaves no record.
         if (given.maxTotalTokens !== null) expect(await lostCalls(database, id)).toBe(crashes);
       }
     }),
     { numRuns: sized(60) * TIMES, examples: [[EVERY_EVENT]] },
   );
-  // Each way in which a run can end was met.
+  // The test met each way in which a run can end.
   for (const outcome of ['ended', 'crashed', 'late', 'overtaken', 'waited']) {
     expect([...seen]).toContain(outcome);
   }
 });
 
-/** Dollars of an output token of `fixture/writer-small`. */
+/** US dollars per output token of `fixture/writer-small`. */
 const DEAREST = 0.0000006;
 
 async function setBudgets(database: Database, planted: readonly Planted[], given: Scenario): Promise<void> {
@@ -142,14 +142,14 @@ async function setBudgets(database: Database, planted: readonly Planted[], given
   await changeOrganizations(database, organizationId, budget(given.organization));
 }
 
-/** Carries out a run as its workflow does, without Temporal's pauses. */
+/** Carries out a run like its workflow, without Temporal's pauses. */
 async function carryOut(service: Service, run: { id: string; calls: readonly Call[] }) {
   let excess = 0;
   let crashes = 0;
   const outcomes = new Set(['ended']);
   const met = new Set<number>();
   const left = [...run.calls.entries()];
-  /** Attempts that have been given up, whose responses come at the end of the run. */
+  /** Abandoned attempts, whose responses arrive at the end of the run. */
   const overtaken: { respond: () => void; step: Promise<unknown> }[] = [];
   let lose: (event: Event, respond: () => void) => void = () => undefined;
 
@@ -162,7 +162,7 @@ async function carryOut(service: Service, run: { id: string; calls: readonly Cal
       const { event } = script;
       if (isLost(event) && !met.has(number)) {
         met.add(number);
-        // A process that has died never gets its response; one that is only thought dead gets it late.
+        // A dead process never gets its response; a process that only seems dead gets it late.
         await new Promise<void>((respond) => lose(event, respond));
       } else {
         left.shift();
@@ -171,7 +171,7 @@ async function carryOut(service: Service, run: { id: string; calls: readonly Cal
       if (event === 'time out') await endRun(service.deps, run.id, failure('timeout'));
       if (event === 'cancel' || event === 'time out') {
         outcomes.add('late');
-        // Others may take what the run has left, were it given back before the response.
+        // Other runs could use the reservation if it were released before the response.
         await sleep(40);
       }
       const outputTokens = Math.floor((input.maxOutputTokens ?? 2_000) * script.share) + script.excess;
@@ -220,7 +220,7 @@ async function carryOut(service: Service, run: { id: string; calls: readonly Cal
     crashes += 1;
     await sleep(10);
     if (step === 'crash') await endRun(service.deps, run.id, failure('workflow_lost'));
-    // The reservation of a dead process stays until its call's time is over.
+    // The reservation of a dead process remains until its call's time is over.
     await sleep(10);
     await endLease(service, run.id, index);
     if (step === 'crash') break;
@@ -240,7 +240,7 @@ async function respondAll(overtaken: { respond: () => void; step: Promise<unknow
   }
 }
 
-/** Lets the time of a dead attempt go by, the latest at its step; its call is settled as in every tick. */
+/** Ends the time of the last attempt at a step, and settles its call as every tick does. */
 async function endLease({ deps }: Service, runId: string, index: number): Promise<void> {
   await deps.database.run`
     update usage_reservations r set leased_until = ${AT_ONCE} from steps s
@@ -273,7 +273,7 @@ async function lostCalls(database: Database, runId: string): Promise<number> {
   return found.length;
 }
 
-/** Lists every sum of the project's usage that disagrees with the ledger, and what is still reserved. */
+/** Lists every sum of the project's usage that differs from the ledger, and all remaining reservations. */
 async function disagreements(database: Database, { organizationId, projectId }: Planted) {
   return database.rows`
     with ledger as (

@@ -47,7 +47,7 @@ test('a price that rises while a call is out leaves that call its own, and binds
     close: () => Promise.resolve(),
     call() {
       calls += 1;
-      // The list of the server is another by now, and every step reads it again.
+      // The server's list has changed, and every step reads it again.
       prices = DEAR;
       return Promise.resolve(modelResponse('Done.', { outputTokens: 1_000 }));
     },
@@ -59,7 +59,7 @@ test('a price that rises while a call is out leaves that call its own, and binds
     return database.row`select state, reason, cost_usd::float8 as cost from runs where id = ${runId}`;
   };
 
-  // A hundred tokens in and a thousand out: 0.0101 US dollars as reserved, 1.01 by the new prices.
+  // A hundred input and a thousand output tokens: 0.0101 US dollars as reserved, 1.01 at the new prices.
   expect(await perform()).toEqual({ state: 'succeeded', reason: null, cost: 0.0101 });
   expect(await perform()).toMatchObject({ state: 'failed', reason: 'blocked_budget' });
   expect(calls).toBe(1);

@@ -5,7 +5,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { marker, requestsWith, type Json } from '#test/core/integrations/tools/support.ts';
 
-// Runs that share a budget on a model whose list states a maximum that no response reaches.
+// Runs share a budget, on a model whose list states a maximum that no response reaches.
 const test = serviceTest({ worker: true, own: true });
 const MODEL = {
   id: 'large/model',
@@ -48,7 +48,7 @@ shared('two calls go out side by side where what is free is enough, each held to
   for (const run of runs) expect(await runEnded(key, run)).toMatchObject({ state: 'succeeded' });
 });
 
-/** Starts a run whose call is held back, and one that waits for what that holds of the budget. */
+/** Starts a run whose call is held, and a run that waits for the budget that the first one reserves. */
 const waiting = shared.extend('waiter', async ({ held, key, service }) => {
   return async (limits: object) => {
     const { start, sent, release } = await held(140_000, limits);

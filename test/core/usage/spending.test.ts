@@ -7,7 +7,7 @@ const test = serviceTest({ worker: true });
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-/** Writes all that it may, as the gateway then states. */
+/** A model that writes as much as it may, and a gateway that states the usage. */
 const THOUSAND = {
   times: null,
   latencyMs: 100,
@@ -69,7 +69,7 @@ test('what a gateway does not state is estimated, said to be, and counts against
   const first = await runOnce(key, id);
   expect(first).toMatchObject({ state: 'succeeded', usage: { estimated: true } });
   const { inputTokens, outputTokens } = first.usage;
-  // Three bytes a token, of everything that is sent.
+  // Three bytes of everything that is sent count as a token.
   expect(inputTokens).toBeGreaterThanOrEqual(text.length / 3);
   expect(outputTokens).toBeGreaterThan(0);
   const [totals] = await service.deps.database.rows<{

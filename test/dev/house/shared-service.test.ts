@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const TESTS = path.resolve(import.meta.dirname, '../..');
 
-/** Calls that take or count rows of all projects, although other files of the process have left some. */
+/** Calls that take or count rows of all projects. A shared service has rows of other files too. */
 const FOR_ALL =
   /\b(?:tick|tickInProcess|createTickParts|claimDueRoutines|sweepOpenRuns|settleLostCalls|replaceOpenRuns)\b|\bEVERY\b|scheduler\/tick|WORKFLOW\.scheduler/u;
 

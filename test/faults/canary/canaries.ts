@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-/** Values that occur nowhere else, by what they stand for. */
+/** Values that occur nowhere else, by name. */
 export class Canaries {
   readonly #values = new Map<string, string>();
 
-  /** A new value, in letters and digits. */
+  /** Makes a new value of letters and digits. */
   make(name: string, prefix = ''): string {
     return this.add(name, `${prefix}Canary${randomBytes(18).toString('hex')}`);
   }
@@ -15,7 +15,7 @@ export class Canaries {
     return value;
   }
 
-  /** The names of those that the text holds, plainly or in an encoding that hides nothing. */
+  /** Returns the names of the values that the text contains, plainly or in a reversible encoding. */
   foundIn(text: string, names: Iterable<string> = this.#values.keys()): string[] {
     return [...names].filter((name) => {
       const value = this.#values.get(name);
@@ -35,8 +35,8 @@ function spellings(value: string): string[] {
 }
 
 /**
- * Encodes a value as base64 at each of the three offsets at which it may stand in a longer text, without the characters
- * that it shares with others.
+ * Encodes a value as base64 at each of the three offsets that it may have in a longer text, without the characters that
+ * it shares with its neighbours.
  */
 function inBase64(value: string): string[] {
   return [0, 1, 2].flatMap((offset) => {

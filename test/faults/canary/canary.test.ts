@@ -30,7 +30,7 @@ const HEADER = canaries.make('connection header');
 const QUERY = canaries.make('key in the query of an address');
 const NEW_QUERY = canaries.make('key that was added to an address');
 
-// What people write: private, so in Postgres only.
+// Texts of people are private, so only Postgres may contain them.
 const INSTRUCTIONS = canaries.make('instructions');
 const VARIABLE = canaries.make('variable');
 const SKILL = canaries.make('skill text');
@@ -49,7 +49,7 @@ const WRITTEN = [
   'invented tool name',
   'webhook receiver answer',
 ];
-/** Kept by the API only to be shown once. */
+/** Secrets that the API shows once. */
 const REVEALED = ['API key', 'webhook secret', 'second webhook secret', 'session cookie'];
 
 let database: TestDatabase;
@@ -151,11 +151,11 @@ test('the service leaves no secret in logs, responses, traces, tables or workflo
   await sleep(1_500);
   expect(await Promise.all([api.end(), worker.end()])).toEqual([0, 0]);
 
-  // Each sink is first shown to hold what it should, so that an empty one cannot pass.
+  // Each place is first shown to contain what it should, so that an empty one cannot pass.
   const logs = api.output() + worker.output();
   expect(logs).toContain(runIds.succeeded);
   expect(logs).toContain('"status":500');
-  // The operator reads there why a provider refused.
+  // The log contains the provider's refusal for the operator.
   expect(canaries.foundIn(logs)).toEqual(['provider error message']);
 
   const spans = collector.bodies.join('\n');
@@ -189,7 +189,7 @@ test('log lines of a request or an activity contain its ids', () => {
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-  // Nothing goes past the log: neither the sign-in library nor the native half of Temporal.
+  // All output goes through the log, including that of the sign-in library and of Temporal's native half.
   const astray = (output: string) => output.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   expect([...astray(api.output()), ...astray(worker.output())]).toEqual([]);
   const refusedSignIn = lines(api.output()).find(({ msg }) => String(msg).startsWith('auth: '));
@@ -221,8 +221,8 @@ test('log lines of a request or an activity contain its ids', () => {
 });
 
 /**
- * Makes everything happen once: a run that succeeds, one that fails, a refused webhook, credentials, and errors of all
- * kinds.
+ * Makes everything happen once: a run that succeeds, one that fails, a refused webhook, credentials, and all kinds of
+ * errors.
  */
 async function live() {
   const signUp = await call('/auth/sign-up/email', {
@@ -290,7 +290,7 @@ async function live() {
       headers: key,
     });
     expect(discovered.status).toBeLessThan(300);
-    // The first is called later: in the end the one behind the address with a key in its query.
+    // The first tool is called later. In the end it is the tool behind the address with a key in its query.
     policies.unshift(...discovered.data.tools);
     if (!('headers' in credentials)) continue;
     const changed = await call(`/v1/connections/${connection.data.id}`, {
@@ -317,7 +317,7 @@ interface Policy {
   readonly name: string;
 }
 
-/** A run that calls a tool with credentials, and one that does not exist. */
+/** Makes a run that calls a tool with credentials, and a tool that does not exist. */
 async function runWithTools(key: Record<string, string>, routineId: string, policies: readonly Policy[]) {
   const echo = policies.find(({ name }) => name === 'echo');
   const confirmed = await call(`/v1/routines/${routineId}/tools/${echo?.id}`, {
@@ -363,7 +363,7 @@ async function provokeErrors(key: Record<string, string>, session: Record<string
   ].map(({ status }) => status);
   expect(statuses).toEqual([401, 401, 404, 400, 400, expect.any(Number), 200, 401, 202]);
 
-  // An error of our own: the database's error carries the whole row in its detail.
+  // An internal error: the database's error carries the whole row in its detail.
   await database.database.query('alter table skills add constraint fault check (false) not valid');
   const fault = await call('/v1/skills', {
     headers: key,
@@ -372,7 +372,7 @@ async function provokeErrors(key: Record<string, string>, session: Record<string
   expect(fault).toMatchObject({ status: 500, error: { code: 'internal_error' } });
 }
 
-/** All rows of all tables, as JSON, with bytes also as text. */
+/** Returns all rows of all tables as JSON, with bytes also as text. */
 async function dump(): Promise<string> {
   const { rows: tables } = await database.database.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public'`,
@@ -392,10 +392,10 @@ async function dump(): Promise<string> {
   );
 }
 
-/** Every event of every workflow of this test, with payloads decoded. */
+/** Returns every event of every workflow of this test, with decoded payloads. */
 async function fetchHistories(): Promise<string> {
   let all = '';
-  // Visibility lags behind.
+  // Temporal's visibility lags behind.
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(250)) {
     all = '';
     let count = 0;
@@ -406,7 +406,7 @@ async function fetchHistories(): Promise<string> {
       all += JSON.stringify(history, (_key, value: unknown) => readable(value));
       count += 1;
     }
-    // Three runs and their deliveries; the scheduler may belong to another test of the same server.
+    // Three runs and their deliveries. The scheduler may belong to another test on the same server.
     if (count >= 6) return all;
   }
   throw new Error(`not all workflows are there: ${all}`);
@@ -414,7 +414,7 @@ async function fetchHistories(): Promise<string> {
 
 function readable(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
-  // What toJSON of a Buffer leaves.
+  // `toJSON` of a Buffer returns this form.
   if (typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer') {
     return Buffer.from((value as unknown as { data: number[] }).data).toString('utf8');
   }

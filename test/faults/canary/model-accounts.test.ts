@@ -61,7 +61,7 @@ test('three sign-ins, their errors and a revocation leave no credential in logs,
   const answers = await live();
   expect(await api.end()).toBe(0);
   expect(await fixture.runtime.end()).toBe(0);
-  // What the provider has seen of each account is what must be nowhere else.
+  // The credentials that the provider received must be nowhere else.
   const seen = fixture.providers.control.requests().flatMap(({ headers }) => {
     const { authorization = '', 'x-api-key': key } = headers;
     return [/^Bearer (.+)$/.exec(authorization)?.[1], typeof key === 'string' ? key : undefined];
@@ -77,7 +77,7 @@ test('three sign-ins, their errors and a revocation leave no credential in logs,
 
   const said = answers.map(({ headers, body }) => JSON.stringify([[...headers], body])).join('\n');
   expect(said).toContain('mcn_');
-  // The address that a person is sent to carries both.
+  // Both are in the address to which a person is redirected.
   const shown = ['state', 'nonce'];
   expect(canaries.foundIn(said, canaries.names(...shown))).toEqual([]);
 
@@ -94,7 +94,7 @@ test('three sign-ins, their errors and a revocation leave no credential in logs,
   expect(canaries.foundIn(journal)).toEqual([]);
 });
 
-/** Every way to connect once, with what can go wrong. */
+/** Connects in every way once, with the possible faults. */
 async function live(): Promise<Answer[]> {
   const person = await signUp({ url, config: fixture.service.config });
   const session = new ApiClient(url, {

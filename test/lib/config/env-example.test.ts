@@ -6,7 +6,7 @@ import { loadConfig, variables } from '#lib/config/index.ts';
 interface Documented {
   readonly name: string;
   readonly value: string;
-  /** Set in the file, not only shown in a comment: a copy of it would then say so too. */
+  /** True if the file sets the variable, false if a comment only shows it. A copy of the file would set it too. */
   readonly set: boolean;
   readonly comment: string;
 }
@@ -47,7 +47,7 @@ test('the file with its secrets filled in is a configuration', () => {
 
 function readExample(): Documented[] {
   const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
-  // A blank line ends a variable; a comment without one (a heading, the preface) is none.
+  // A blank line ends a variable's block. A block of comments alone, such as a heading, names no variable.
   return text.split(/\n{2,}/).flatMap((block) => {
     const lines = block.trim().split('\n');
     const last = /^(# )?([A-Z][A-Z0-9_]*)=(.*)$/.exec(lines.at(-1) ?? '');

@@ -48,7 +48,7 @@ test.for(['\n', '\r\n', ''])('a secret comes from its file, less one end of a li
 test('every secret can come from a file, and one that is wrong there is a fault of its variable', () => {
   const files = Object.fromEntries(SECRET_VARIABLES.map((name) => [`${name}_FILE`, write(name, `${KEY}\n`)]));
   const faults = faultsOf({ ...files, TEMPORAL_ADDRESS: 'localhost:7233', NODE_ENV: 'test' });
-  // A key is no address, and the payment's prices are missing; the others repeat one another.
+  // A key is no address, and the payment's prices are missing. The other faults report that the secret is repeated.
   expect(faults).toContainEqual(expect.stringMatching(/^DATABASE_URL: required: a postgres/));
   expect(faults).toContainEqual(expect.stringMatching(/^SMTP_URL: expected an smtp/));
   const repeated = faults.filter((fault) => fault.includes('expected a secret of its own'));

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-/** Reads what a session has been given, by the same connection as a statement before. */
+/** Reads the settings of a session, on the connection of an earlier statement. */
 async function sessionOf(url: string) {
   const database = openDatabase({ url, poolSize: 1, applicationName: 'pooler-test' });
   try {
@@ -28,7 +28,7 @@ async function sessionOf(url: string) {
 
 test('behind a pooler in transaction mode nothing is left to a session', async () => {
   const url = new URL(testDatabase.url);
-  // Directly, where tests themselves run behind a pooler.
+  // Connect directly even if the tests themselves run behind a pooler.
   url.port = new URL(inject('postgresAdminUrl')).port;
   url.searchParams.delete('pgbouncer');
   const direct = await sessionOf(url.href);

@@ -30,7 +30,7 @@ test('10,000 envelopes with one flipped bit are all refused, with one response',
   const { envelope } = await sealRequest(sampleRequest(), keys);
   const bytes = Buffer.from(envelope, 'latin1');
   const bits = bytes.length * 8;
-  // Evenly over the whole text, so every part and every field of it is hit; all low bits of each part's end as well.
+  // Places spread over the whole text hit every part and every field. The ends have the low bits of each part.
   const ends = [...envelope.matchAll(/.(?=\.|$)/g)].flatMap(({ index }) =>
     [0, 1, 2, 3, 4, 5, 6, 7].map((bit) => index * 8 + bit),
   );
@@ -130,7 +130,7 @@ interface Forgery {
   readonly sign?: string;
 }
 
-/** Seals by hand what `sealRequest` would never seal, with the right keys. */
+/** Seals a request that `sealRequest` would never make, with the right keys. */
 async function forge({ header, claims, body, sign }: Forgery): Promise<string> {
   const request: RequestToSeal = sampleRequest();
   const text = JSON.stringify(request.body);

@@ -14,14 +14,12 @@ interface Vector {
   readonly result: 'valid' | 'invalid' | 'acceptable';
 }
 
-/**
- * Test vectors of Project Wycheproof (C2SP, Apache-2.0): all those with 256-bit keys, 96-bit nonces and 128-bit tags.
- */
+/** Test vectors of Project Wycheproof (C2SP, Apache-2.0): all with 256-bit keys, 96-bit nonces and 128-bit tags. */
 const vectors = JSON.parse(
   readFileSync(new URL('./fixtures/wycheproof-aes-256-gcm.json', import.meta.url), 'utf8'),
 ) as Vector[];
 
-// jose encrypts by this very interface.
+// jose encrypts through the same interface.
 async function crypt(use: 'encrypt' | 'decrypt', vector: Vector, data: string): Promise<string> {
   const raw = Buffer.from(vector.key, 'hex');
   const key = await webcrypto.subtle.importKey('raw', raw, 'AES-GCM', false, [use]);

@@ -16,7 +16,7 @@ const source = fc
     return `${sign}${int}${fraction === null ? '' : `.${fraction}`}${power === null ? '' : `e${power}`}`;
   });
 
-/** The value of a number as a fraction of whole numbers, by which two texts are compared. */
+/** Returns the value of a number as a fraction, so that two notations can be compared. */
 function valueOf(text: string): string {
   const [, sign, int = '', fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text) ?? [];
   const shift = Number(power) - fraction.length + 1_000;

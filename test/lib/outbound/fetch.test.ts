@@ -181,7 +181,7 @@ test('every fault of fetch is an OutboundError', async () => {
   }
 });
 
-/** Makes the engine collect garbage at once, without a flag on the command line. */
+/** Makes the engine collect garbage at once, without a command-line flag. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc()');

@@ -18,7 +18,7 @@ test.each<[string, readonly string[]]>([
   ['never, where the response comes a byte at a time', OK.split('')],
 ])('a 100 that no one asked for is passed over: %s', async (_, packets) => {
   const { url, client } = await serverOf(packets);
-  // The second comes over the same connection.
+  // The second request uses the same connection.
   for (let time = 0; time < 2; time += 1) {
     const response = await client.request({ url, method: 'POST', body: '{}' });
     expect([response.status, response.body.toString()]).toEqual([200, 'done']);
@@ -51,7 +51,7 @@ test('where the status decides, a body that breaks off is kept as far as it came
   expect([response.status, response.body.toString(), response.truncated]).toEqual([200, 'start', true]);
 });
 
-/** A server that answers each request by these packets, apart, and may close the connection after them. */
+/** Starts a server that answers each request with these separate packets, and may then close the connection. */
 async function serverOf(packets: readonly string[], { ends = false } = {}) {
   const port = await startRawServer((socket) => {
     socket.setNoDelay();

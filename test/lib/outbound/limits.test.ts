@@ -294,7 +294,7 @@ function failureOf(options: Parameters<ReturnType<typeof localClient>['request']
     .catch((error: unknown) => error);
 }
 
-/** Writes the beginning of a response, and then the same again and again. */
+/** Writes the beginning of a response, and then the same text again and again. */
 function drip(socket: net.Socket, begin: string, again: string): void {
   socket.write(begin);
   const dripping = setInterval(() => socket.write(again), 20);

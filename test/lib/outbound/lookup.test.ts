@@ -48,9 +48,7 @@ test('the local lookup knows localhost', async () => {
 
 type Answers = (name: string, type: number) => number[][] | undefined;
 
-/**
- * Starts a DNS server on UDP that responds to each question with the given addresses, and returns its `address:port`.
- */
+/** Starts a DNS server on UDP that answers each question with the given addresses; returns its `address:port`. */
 async function startDnsServer(answers: Answers): Promise<string> {
   const socket = dgram.createSocket('udp4');
   socket.on('message', (query, from) => {

@@ -61,7 +61,7 @@ async function connect(url: string, outbound: OutboundClient): Promise<Client> {
   return client;
 }
 
-/** The reference tool server as its own process, ended with the test; its port. */
+/** Starts the reference tool server as a process that ends with the test; returns its port. */
 async function startEverythingServer(): Promise<number> {
   const port = await freePort();
   const entry = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));

@@ -15,7 +15,7 @@ test('a name whose address changes from public to loopback between two requests 
     connectTimeoutMs: 300,
   });
   const url = `https://tools.example.com:${receiver.port}/`;
-  // No server listens on that port of the public address; what matters is that the name was resolved once.
+  // No server listens on that port of the public address. The test counts the look-ups of the name.
   await expect(client.request({ url })).rejects.toMatchObject({ mayHaveArrived: false });
   expect(asked).toBe(1);
   await expect(client.request({ url })).rejects.toMatchObject({ code: 'blocked_address' });
@@ -28,16 +28,16 @@ test('the address that was checked is the one that is connected to, asked for on
   const receiver = await startReceiver((_, response) => response.end('here'));
   let asked = 0;
   const client = localClient({
-    // A second look-up of the name would give an address without a listener.
+    // A second look-up of the name would return an address without a listener.
     lookup: async () => (asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2']),
   });
   const url = `http://tools.example.com:${receiver.port}/`;
   const response = await client.request({ url });
   expect(response.body.toString()).toBe('here');
   expect(receiver.received[0]?.headers.host).toBe(`tools.example.com:${receiver.port}`);
-  // undici takes up a connection again a turn of the event loop after its last answer.
+  // undici reuses a connection only a turn of the event loop after its last response.
   await setImmediate();
-  // A kept connection still leads to the address that was checked.
+  // The kept connection still leads to the checked address.
   expect((await client.request({ url })).body.toString()).toBe('here');
   expect(asked).toBe(1);
   expect(receiver.connections()).toBe(1);
@@ -59,7 +59,7 @@ test.each([
   const url = `https://tools.example.com:${receiver.port}/?canary=query`;
   const error = await client.request({ url }).catch((error: unknown) => error);
   expect(error).toMatchObject({ code: 'blocked_address', mayHaveArrived: false });
-  // Where a name leads inside the network is nothing for the one who asked.
+  // The error must not reveal the internal address of a name.
   for (const address of addresses) expect(String(error)).not.toContain(address);
   expect(String(error)).not.toContain('canary');
   await expect(client.fetch(url)).rejects.toMatchObject({ code: 'blocked_address' });

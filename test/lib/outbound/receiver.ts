@@ -18,17 +18,17 @@ export interface Receiver {
   port: number;
   origin: string;
   received: Received[];
-  /** Connections accepted so far, whether or not a request came. */
+  /** Counts the accepted connections, with or without a request. */
   connections: () => number;
-  /** Connections open now. */
+  /** Counts the open connections. */
   open: () => number;
 }
 
-/** Self-signed for `localhost`, `127.0.0.1` and `tools.example.com`, valid from 2020 to 2120. */
+/** Self-signed certificate for `localhost`, `127.0.0.1` and `tools.example.com`, valid from 2020 to 2120. */
 export const certificate = readFileSync(new URL('fixtures/certificate.pem', import.meta.url), 'utf8');
 export const key = readFileSync(new URL('fixtures/key.pem', import.meta.url), 'utf8');
 
-/** A local HTTP(S) server that records what reaches it, closed with the test. */
+/** Starts a local HTTP(S) server that records its requests and closes with the test. */
 export async function startReceiver(answer: http.RequestListener, options: { tls?: boolean } = {}): Promise<Receiver> {
   const received: Received[] = [];
   const listener: http.RequestListener = async (request, response) => {
@@ -69,12 +69,12 @@ export function portOf(server: net.Server): number {
   return address.port;
 }
 
-/** A client for local use, closed with the test. */
+/** Makes a client for local use, which closes with the test. */
 export function localClient(options: Partial<OutboundClientOptions> = {}): OutboundClient {
   return closedWithTest({ allowPrivateNetwork: true, ...options });
 }
 
-/** A client as in production, closed with the test. */
+/** Makes a client with the guards of production, which closes with the test. */
 export function guardedClient(options: Partial<OutboundClientOptions> = {}): OutboundClient {
   return closedWithTest({ allowPrivateNetwork: false, ...options });
 }
@@ -85,7 +85,7 @@ function closedWithTest(options: OutboundClientOptions): OutboundClient {
   return client;
 }
 
-/** A local server that speaks in bytes, closed with the test. @returns its port */
+/** Starts a local server that speaks in bytes and closes with the test. @returns its port */
 export async function startRawServer(accept: (socket: net.Socket) => void, { closed = false } = {}): Promise<number> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {

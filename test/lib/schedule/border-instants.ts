@@ -5,8 +5,8 @@ import { MINUTE } from './minute-oracle.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Generates instants between two midnights (UTC), every other one at or near a border: dates at random hardly ever hit
- * one.
+ * Generates instants between two midnights (UTC), every other one at or near a border, because random dates hardly ever
+ * hit one.
  */
 export function instantsBetween(since: Date, until: Date, zones: readonly string[] = []): fc.Arbitrary<Date> {
   const dates = fc.date({ min: since, max: until, noInvalidDate: true });
@@ -16,7 +16,7 @@ export function instantsBetween(since: Date, until: Date, zones: readonly string
   ];
   const near = fc.oneof(
     fc.constantFrom(-MINUTE, -1, 0, 1, MINUTE),
-    // Within the minutes around it, where a jitter puts the start of a run on its other side.
+    // Within minutes of the border, so that jitter can move the start of a run across it.
     fc.integer({ min: -10 * MINUTE, max: 10 * MINUTE }),
     fc.integer({ min: -24, max: 24 }).map((hours) => hours * 60 * MINUTE),
   );
@@ -31,7 +31,7 @@ export function instantsBetween(since: Date, until: Date, zones: readonly string
   );
 }
 
-/** Lists the first midnight (UTC) of each month, and that before it: leap days and the ends of years are among them. */
+/** Lists the first midnight (UTC) of each month and the midnight before, which includes leap days and New Year. */
 function monthsOf(since: Date, until: Date): number[] {
   const count = (until.getUTCFullYear() - since.getUTCFullYear()) * 12 + until.getUTCMonth() - since.getUTCMonth();
   return Array.from({ length: count }, (_, month) =>

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { type ClockChange, clockAt, clockChanges } from './clock-changes.ts';
 import { MINUTE } from './minute-oracle.ts';
 
-/** Unusual changes that are always among the cases, besides those of the random years. */
+/** Unusual clock changes that are always tested, in addition to those of random years. */
 const NOTABLE: readonly (readonly [timeZone: string, since: string, until: string])[] = [
   ['Australia/Lord_Howe', '2026-01-01', '2027-12-31'], // half an hour
   ['America/Havana', '2026-01-01', '2027-12-31'], // at midnight, both ways
@@ -23,7 +23,7 @@ const NOTABLE: readonly (readonly [timeZone: string, since: string, until: strin
   ['Africa/Freetown', '1939-01-01', '1940-12-31'], // four days of summer
 ];
 
-/** Chooses for each of the zones the changes of 2027 and any two since 1880; where the clock never changed, any time. */
+/** Chooses the changes of 2027 and any two since 1880 for each zone; any time for a zone without changes. */
 export function changesOf(zones: readonly string[], seed: number): ClockChange[] {
   return zones.flatMap((zone, index) => {
     const all = clockChanges(zone, january(1880), january(2038));

@@ -1,14 +1,14 @@
 import { MINUTE, wallClockReader } from './minute-oracle.ts';
 
-/** A UTC minute at which a zone's wall clock does not simply go on by one. */
+/** A UTC minute at which the wall clock of a zone does not advance by exactly one minute. */
 export interface ClockChange {
   readonly timeZone: string;
   readonly minute: number;
-  /** The time that the clock would have shown, read as though it were UTC. */
+  /** Time that the clock would have shown without the change, read as UTC. */
   readonly expected: Date;
 }
 
-/** The changes between two instants, found by comparing the clock every few days and searching in between. */
+/** Finds the changes between two instants: compares the clock every few days, and searches in between. */
 export function clockChanges(timeZone: string, since: Date, until: Date, stepDays = 10): ClockChange[] {
   const read = wallClockReader(timeZone);
   const lead = (minute: number): number => read(minute) - minute;
@@ -32,7 +32,7 @@ export function clockChanges(timeZone: string, since: Date, until: Date, stepDay
   return changes;
 }
 
-/** Any instant as though the clock changed there. */
+/** Makes a clock change of any instant. */
 export function clockAt(timeZone: string, instant: Date): ClockChange {
   const minute = instant.getTime() / MINUTE;
   const read = wallClockReader(timeZone);

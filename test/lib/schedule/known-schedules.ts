@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { KnownSchedule } from './minute-oracle.ts';
 
-/** Schedules that are known by construction, on and around the day and hour of a wall-clock time. */
+/** Makes schedules with known occurrences, on and around the day and hour of a wall-clock time. */
 export function knownSchedules(near: Date): fc.Arbitrary<KnownSchedule> {
   return fc
     .record({
@@ -22,7 +22,7 @@ export function knownSchedules(near: Date): fc.Arbitrary<KnownSchedule> {
 interface TimeField {
   readonly text: string;
   readonly values: readonly number[];
-  /** A wildcard or a step. */
+  /** True for a wildcard or a step. */
   readonly isRepeating: boolean;
 }
 
@@ -117,7 +117,7 @@ function nthOfMonth(date: Date): number {
   return Math.floor((date.getUTCDate() - 1) / 7) + 1;
 }
 
-/** Tells whether going on by `days` leaves the month. */
+/** Tells whether adding `days` leaves the month. */
 function isLast(date: Date, days: number): boolean {
   return new Date(date.getTime() + days * 86_400_000).getUTCMonth() !== date.getUTCMonth();
 }

@@ -1,9 +1,9 @@
 /**
- * The rule for schedules, the slow way: read the wall clock at every UTC minute of a window from Intl, and say of
- * each minute whether the schedule occurs. Shares nothing with the implementation but Intl.
+ * The rule for schedules, computed slowly: reads the wall clock from Intl at every UTC minute of a window, and tells
+ * for each minute whether the schedule occurs. Shares only Intl with the implementation.
  */
 
-/** A schedule by what it matches, made together with its text. */
+/** A schedule as the fields that it matches, with its text. */
 export interface KnownSchedule {
   readonly expression: string;
   readonly minutes: ReadonlySet<number>;
@@ -13,12 +13,12 @@ export interface KnownSchedule {
   readonly bothPasses: boolean;
 }
 
-/** Returns the wall clock of a zone at each UTC minute from `start` on. */
+/** The wall clock of a zone at each UTC minute from `start` on. */
 export interface WallClock {
   readonly start: number;
-  /** Minutes since 1970-01-01T00:00 on that clock. */
+  /** Readings of the clock, as minutes since 1970-01-01T00:00. */
   readonly readings: Int32Array;
-  /** 1 where the clock has shown the same before. */
+  /** 1 for a reading that the clock has shown before. */
   readonly repeats: Uint8Array;
   /** The dates that the clock shows, as days since 1970-01-01. */
   readonly dates: ReadonlySet<number>;
@@ -56,7 +56,7 @@ export function readWallClock(timeZone: string, start: number, length: number): 
   return { start, readings, repeats, dates: new Set(Array.from(readings, dateOf)) };
 }
 
-/** The UTC minutes of the window at which the schedule occurs. */
+/** Returns the UTC minutes of the window at which the schedule occurs. */
 export function occurringMinutes(schedule: KnownSchedule, clock: WallClock): number[] {
   const { start, readings, repeats, dates } = clock;
   const matches = matcher(schedule);

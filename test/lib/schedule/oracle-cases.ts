@@ -5,10 +5,10 @@ import { knownSchedules } from './known-schedules.ts';
 import { type KnownSchedule, MINUTE, occurringMinutes, readWallClock } from './minute-oracle.ts';
 
 const HOUR = 60;
-/** Checked on either side of a change: more than the longest leap of a clock, a day and some. */
+/** Time that is checked before and after a change: more than a day and the longest change of a clock. */
 const REACH = 27 * HOUR;
 
-/** A schedule at a clock change, with all its occurrences nearby as the oracle has them. */
+/** A schedule at a clock change, with all its occurrences nearby according to the oracle. */
 export interface Case {
   readonly timeZone: string;
   readonly schedule: KnownSchedule;
@@ -18,18 +18,18 @@ export interface Case {
   readonly expected: readonly number[];
   /** The first occurrence of the window, which begins before `from`. */
   readonly first: number | undefined;
-  /** Instants to ask for the next occurrence after. */
+  /** Instants after which the test asks for the next occurrence. */
   readonly seeds: readonly Date[];
 }
 
-/** `count` schedules around a clock change, the same ones for the same seed. */
+/** Makes `count` schedules around a clock change, the same ones for the same seed. */
 export function casesAt({ timeZone, minute, expected }: ClockChange, count: number, seed: number): Case[] {
   const clock = readWallClock(timeZone, minute - 2 * REACH, 3 * REACH);
   const from = minute - REACH;
   const until = clock.start + clock.readings.length - 1;
   const seconds = fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: -5 * 3600, max: 5 * 3600 }) },
-    // The change itself, the hours around it, and a second beside them.
+    // The change itself, the hours around it, and a second before and after each.
     {
       weight: 1,
       arbitrary: fc
@@ -70,7 +70,7 @@ export function wrongAnswers(next: Next, { schedule, timeZone, expected, until, 
   });
 }
 
-/** Compares the whole chain of occurrences, the count, and the way there from months before. */
+/** Compares the whole series of occurrences, their count, and the first occurrence from months before. */
 export function wrongSequence({ schedule, timeZone, from, until, expected, first }: Case): string[] {
   const parsed = parseStoredSchedule(schedule.expression);
   const wrong: string[] = [];

@@ -1,4 +1,4 @@
-/** Words that say when to run, each with the schedule that they mean. */
+/** Phrases about times, each with the schedule that it means. */
 export const PHRASES: readonly (readonly [phrase: string, schedule: string])[] = [
   ['every day at 9', '0 9 * * *'],
   ['daily at 9', '0 9 * * *'],
@@ -176,7 +176,7 @@ export const PHRASES: readonly (readonly [phrase: string, schedule: string])[] =
   ['Summarise the 5 best articles, every day at 18:30', '30 18 * * *'],
 ];
 
-/** Words about time that have two readings, or that no schedule can say; each with a part of the reason. */
+/** Phrases with two readings, or without a possible schedule; each with a part of the reason. */
 export const REFUSED: readonly (readonly [phrase: string, why: string])[] = [
   ['every other Tuesday at 9', 'is counted from a day'],
   ['every second Friday at 9', 'is counted from a day'],
@@ -251,7 +251,7 @@ export const REFUSED: readonly (readonly [phrase: string, why: string])[] = [
   ['as soon as possible', 'single time'],
 ];
 
-/** Sentences that say nothing of when. */
+/** Sentences without a time. */
 export const WITHOUT_TIME: readonly string[] = [
   'Watch the pricing pages of our three rivals and say what changed',
   'Summarise 5 articles about 9 cities',

@@ -60,7 +60,7 @@ function library(expression: string, tz: string, currentDate: Date): Date {
   return CronExpressionParser.parse(expression, { tz, currentDate }).next().toDate();
 }
 
-/** Computes on the wall clock and comes back by the offset of the instant asked for. */
+/** A wrong implementation: computes on the wall clock and converts back by the offset of the first instant. */
 function fixedOffset(expression: string, timeZone: string, after: Date): Date {
   const minute = Math.floor(after.getTime() / MINUTE);
   const lead = (wallClockReader(timeZone)(minute) - minute) * MINUTE;

@@ -9,7 +9,7 @@ import {
   parseStoredSchedule,
 } from '#lib/schedule/index.ts';
 
-/** The next `count` occurrences as the zone's wall clock shows them, with the offset. */
+/** Returns the next `count` occurrences on the zone's wall clock, with the offset. */
 function next(expression: string, timeZone: string, after: string, count = 1): string[] {
   const show = new Intl.DateTimeFormat('sv-SE', {
     timeZone,

@@ -66,7 +66,7 @@ test('the list names every place that the code seals to, and every place is a co
 
 test('no column outside the list holds a sealed text, and after a rotation the old key opens nothing and the new one all', async () => {
   const database = service.deps.database;
-  // One text in every column of the list, made by the code that makes them in earnest.
+  // One sealed text in every column of the list, written by the product's own code.
   const webhook = await key.with(IDEMPOTENT).post('/v1/routines', {
     ...routineBody(),
     webhookUrl: 'https://hooks.example.com/in',
@@ -144,7 +144,7 @@ test('a rotation goes on in batches from wherever one was broken off, beside wri
     await changeRoutines(database, id, { webhookSecret: webhooks.seal(id, `secret ${index}`) });
     ids.push(id);
   }
-  // Broken off after some rows: the second batch finds the database gone.
+  // The rotation breaks off after some rows: the second batch fails without the database.
   let batches = 0;
   const breaking = Object.create(database, {
     connect: {
@@ -180,7 +180,7 @@ test('texts that neither key opens are left alone, counted, and make the command
 
 const MODEL_CREDENTIAL = { kind: 'api_key', key: 'sk-opaque' } as const;
 
-/** A personal model account, its sign-in and its revocation, each with what it seals. */
+/** Makes a personal model account, its sign-in and its revocation, each with sealed texts. */
 async function sealModelAccount(): Promise<void> {
   const { database, secrets } = service.deps;
   const id = newId('modelConnection');
@@ -203,7 +203,7 @@ async function sealModelAccount(): Promise<void> {
   });
 }
 
-/** A mail about an account, which waits for a mail server that never answers. */
+/** Makes a mail about an account that waits for a mail server which never answers. */
 async function sealMail(): Promise<void> {
   const { database, secrets } = service.deps;
   const mail = { to: person.email, subject: 'Confirm', text: 'Open this.', seconds: 3_600 };
@@ -227,7 +227,7 @@ async function countUnder(encryptionKey: string): Promise<number> {
   return texts!.filter((text) => text.startsWith(`v1.${keyId(encryptionKey)}.`)).length;
 }
 
-/** Looks into every text column of every table. */
+/** Searches every text column of every table for sealed texts. */
 async function columnsWithSealedTexts(): Promise<Set<string>> {
   const { rows } = await service.deps.database.query<{ table: string; column: string }>(`
     select table_name as table, column_name as column from information_schema.columns

@@ -14,7 +14,7 @@ test('a sealed text opens in its own place only: not in another row, column or t
 });
 
 test('a sealed text with any one character changed does not open', () => {
-  // Thirty bytes, so that base64 has no bits that count for nothing.
+  // Thirty bytes, so that every bit of the base64 text has a meaning.
   const sealed = box.seal('sk', PLACE);
   const start = sealed.lastIndexOf('.') + 1;
   for (let at = start; at < sealed.length; at += 1) {

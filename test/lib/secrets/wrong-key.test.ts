@@ -78,7 +78,7 @@ test('API and worker refuse to start with a key that opens no stored secret, and
   const api = await startApi({ ENCRYPTION_KEY: own });
   await api.until('listening');
   expect(await api.end('SIGTERM')).toBe(0);
-  // From now on a known text says which key it is, also where no secret is left.
+  // From now on a known text identifies the key, even if no secret is stored.
   await removeConnections(database, EVERY);
   await Promise.all([
     startApi({ ENCRYPTION_KEY: other, ENCRYPTION_KEY_PREVIOUS: newKey() }).then(expectRefused),

@@ -55,7 +55,7 @@ test('search attributes are registered in a namespace that lacks them, once', as
       workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
     });
     const { operatorService } = connection;
-    // A new namespace becomes known to the server's parts one after the other.
+    // The server's parts learn of a new namespace one after the other.
     await expect
       .poll(() => ensureSearchAttributes(operatorService, namespace).catch(() => []), {
         interval: 250,

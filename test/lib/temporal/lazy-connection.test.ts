@@ -44,7 +44,7 @@ test('a silent server is waited for until the deadline, and does not delay a clo
   server.close();
 });
 
-/** Temporal at another port, to be taken away and given back. */
+/** Starts a proxy before Temporal that can be stopped and restarted. */
 async function forward(port: number) {
   const [host, serverPort] = inject('temporalAddress').split(':');
   const sockets = new Set<Socket>();

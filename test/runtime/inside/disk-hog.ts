@@ -1,4 +1,4 @@
-/** Runs within a sandbox: writes ten gigabytes, and prints how many megabytes it could. */
+/** Runs within a sandbox: writes ten gigabytes, and prints how many megabytes were written. */
 import fs from 'node:fs';
 
 const chunk = Buffer.alloc(1024 * 1024, 1);
@@ -11,7 +11,7 @@ for (let file = 0; file < 100 && written < 10_240; file += 1) {
       written += 1;
     }
   } catch {
-    // Full; perhaps the next file fits.
+    // The disk is full, but the next file may be small enough.
   }
 }
 process.stdout.write(String(written));

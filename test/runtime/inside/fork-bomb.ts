@@ -1,2 +1,2 @@
-/** Runs within a sandbox: becomes a shell that forks for as long as it can. */
+/** Runs within a sandbox: becomes a shell that forks as long as it can. */
 process.execve?.('/usr/bin/sh', ['sh', '-c', 'echo began; b() { b | b & }; b; echo forked'], {});

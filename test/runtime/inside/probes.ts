@@ -1,4 +1,4 @@
-/** Runs within a sandbox: tries to get at what lies outside, and prints what it got. */
+/** Runs within a sandbox: tries to reach things outside, and prints which it could reach. */
 import { execSync, fork, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -10,7 +10,7 @@ import os from 'node:os';
 
 const [socketPath = '', outsidePort = '0'] = [process.argv[2], process.env['PORT']];
 
-/** Each resolves when it got through, and throws when it did not. */
+/** Each probe resolves if it reached its target, and throws if it did not. */
 const probes: Record<string, () => unknown> = {
   'connect to the internet': () => connect(443, '1.1.1.1'),
   'connect to a loopback server': () => connect(Number(outsidePort), '127.0.0.1'),
@@ -79,13 +79,13 @@ const probes: Record<string, () => unknown> = {
   'make a namespace': () => ok(spawnSync('/usr/bin/unshare', ['-Ur', '/usr/bin/true'])),
   'become root': () => process.setuid?.(0),
   'signal the process outside': () => {
-    // Its own threads have the low numbers.
+    // The process's own threads have low numbers.
     for (let pid = 100; pid < 40_000; pid += 1) {
       try {
         process.kill(pid, 0);
         return;
       } catch {
-        // There is none.
+        // There is no such process.
       }
     }
     throw new Error('none');
@@ -98,7 +98,7 @@ for (const [name, probe] of Object.entries(probes)) {
     await probe();
     got.push(name);
   } catch {
-    // It stayed in.
+    // The probe was stopped.
   }
 }
 process.stdout.write(`${JSON.stringify({ tried: Object.keys(probes).length, got })}\n`);

@@ -1,4 +1,4 @@
-/** Rows other than runs that are put in place whole. */
+/** Plants whole rows other than runs. */
 import { SYSTEM } from '#core/foundation/audit/index.ts';
 import { insertConnection } from '#core/integrations/connections/store/queries.ts';
 import { definitionForm } from '#core/authoring/definition/index.ts';
@@ -8,7 +8,7 @@ import { newId } from '#lib/ids.ts';
 import type { Service } from '#test/support/service.ts';
 import { plant, type Values } from './rows.ts';
 
-/** Puts active routines into a project with their first versions, by default due each minute. */
+/** Plants active routines with their first versions, by default due each minute. */
 export async function plantActiveRoutines(
   db: Db,
   projectId: string,
@@ -51,14 +51,14 @@ export async function plantActiveRoutines(
   await db.run`with written as (${written}) ${insertVersions({ actor: null })}`;
 }
 
-/** Writes a definition as a routine stores it, with the defaults of the fields that are left out. */
+/** Writes a definition as a routine stores it, with defaults for missing fields. */
 function storedDefinition(fields: object): string {
   const { value, blocked } = definitionForm.read(fields);
   if (blocked !== null) throw new Error(blocked);
   return definitionForm.write(value);
 }
 
-/** Puts versions of a routine into the database that are as its first one. */
+/** Plants versions of a routine that equal its first one. */
 export function plantVersions(
   db: Db,
   routineId: string,
@@ -79,7 +79,7 @@ export function plantVersions(
   return plant(db, 'routine_versions', values, versions);
 }
 
-/** Puts deliveries of a routine's webhook into the database, by default one that has arrived. */
+/** Plants deliveries of a routine's webhook, by default one that has arrived. */
 export async function plantDeliveries(
   db: Db,
   routineId: string,
@@ -110,7 +110,7 @@ export async function plantDeliveries(
   return ids;
 }
 
-/** Puts the first attempt of a delivery into the database, which was answered with an error. */
+/** Plants the first attempt at a delivery, which got an error. */
 export async function plantAttempt(db: Db, deliveryId: string): Promise<void> {
   await plant(db, 'webhook_attempts', {
     deliveryId,
@@ -121,7 +121,7 @@ export async function plantAttempt(db: Db, deliveryId: string): Promise<void> {
   });
 }
 
-/** Puts accounts at a model provider into a project, by default ones without a credential. */
+/** Plants accounts at a model provider, by default without a credential. */
 export async function plantAccounts(
   db: Db,
   projectId: string,
@@ -150,7 +150,7 @@ export async function plantAccounts(
   return ids;
 }
 
-/** Puts the breaker of a model into the database. */
+/** Plants the breaker of a model. */
 export async function plantBreaker(
   db: Db,
   account: string,
@@ -159,18 +159,18 @@ export async function plantBreaker(
   await plant(db, 'model_breakers', { account, ...fields });
 }
 
-/** Puts into the database how many runs an organization has begun in a period. */
+/** Plants the number of runs that an organization has begun in a period. */
 export async function plantPeriodRuns(db: Db, organizationId: string, periodStart: Date, runs: number): Promise<void> {
   await plant(db, 'period_runs', { organizationId, periodStart, runs });
 }
 
-/** Puts an open checkout of an organization into the database, as a request that has not ended leaves it. */
+/** Plants an open checkout of an organization, as an unfinished request leaves it. */
 export async function plantCheckout(db: Db, organizationId: string, sessionId: string): Promise<void> {
   const expiresAt = sql`now() + interval '30 minutes'`;
   await plant(db, 'billing_checkouts', { sessionId, organizationId, plan: 'starter', expiresAt });
 }
 
-/** Puts projects into an organization, each called "Planted". */
+/** Plants projects in an organization, each called "Planted". */
 export async function plantProjects(db: Db, organizationId: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('project'));
   const values = { id: sql`planted.id`, organizationId, name: 'Planted' };
@@ -178,7 +178,7 @@ export async function plantProjects(db: Db, organizationId: string, count: numbe
   return ids;
 }
 
-/** Puts an organization with a project and without members into the database. */
+/** Plants an organization with a project and without members. */
 export async function plantOrganization(db: Db): Promise<{ organizationId: string; projectId: string }> {
   const organizationId = newId('organization');
   await plant(db, 'organizations', { id: organizationId, name: 'Planted' });
@@ -186,7 +186,7 @@ export async function plantOrganization(db: Db): Promise<{ organizationId: strin
   return { organizationId, projectId: projectId! };
 }
 
-/** Puts mails to a user into the database that wait to be sent. */
+/** Plants mails to a user that wait to be sent. */
 export async function plantMails(
   db: Db,
   { organizationId, projectId, userId }: Record<'organizationId' | 'projectId' | 'userId', string>,
@@ -209,7 +209,7 @@ export async function plantMails(
   return ids;
 }
 
-/** Puts skills into a project. */
+/** Plants skills in a project. */
 export async function plantSkills(db: Db, projectId: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('skill'));
   const values = {
@@ -222,7 +222,7 @@ export async function plantSkills(db: Db, projectId: string, count: number): Pro
   return ids;
 }
 
-/** Puts API keys into a project that open nothing. */
+/** Plants API keys in a project. No token belongs to them. */
 export async function plantKeys(
   db: Db,
   projectId: string,
@@ -235,7 +235,7 @@ export async function plantKeys(
   await plant(db, 'api_keys', values, sql`from unnest(${ids}::text[]) as planted (id)`);
 }
 
-/** Puts tool servers into a project that are never asked. */
+/** Plants tool servers in a project, which are never called. */
 export async function plantConnections(db: Db, projectId: string, count: number): Promise<void> {
   const ids = Array.from({ length: count }, () => newId('connection'));
   const server = { kind: 'tool_server', url: 'https://tools.example.com/', auth: 'none' };
@@ -244,8 +244,8 @@ export async function plantConnections(db: Db, projectId: string, count: number)
 }
 
 /**
- * Puts a connected tool server into a project, with its token sealed, without asking that server for anything. Without
- * a token it is one whose provider gave it its credentials.
+ * Plants a connected tool server with its sealed token, without a request to the server. Without a token the server's
+ * credentials come from a managed provider.
  */
 export async function plantConnection(
   { deps: { database, connectionSecrets } }: Pick<Service, 'deps'>,

@@ -1,4 +1,4 @@
-/** Writes rows of any table, for the verbs of `given.ts`: columns are named as in the code. */
+/** Writes rows of any table, for the verbs of `given.ts`. Columns have their names in the code. */
 import { empty, join, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 type Value = string | number | boolean | Date | null | Sql | readonly string[];
@@ -6,52 +6,52 @@ type Value = string | number | boolean | Date | null | Sql | readonly string[];
 /** Values of columns. */
 export type Values<Name extends string> = Readonly<Partial<Record<Name, Value>>>;
 
-/** The same; a function gets the column: it makes a new value of an old one, or a condition on it. */
+/** Values of columns. A function gets its column, and makes a new value of the old one or a condition. */
 export type Fields<Name extends string> = Readonly<Partial<Record<Name, Value | ((column: Sql) => Sql)>>>;
 
-/** Says which rows are meant: those with these ids, or those whose columns are so. */
+/** Selects rows: by their ids, or by the values of columns. */
 export type Which<Name extends string> = string | readonly string[] | Fields<Name>;
 
 const MAY_BE_NONE = Symbol('there may be none');
 
-/** All rows of a table, of which there may be none. */
+/** Selects all rows of a table, which may have none. */
 export const EVERY: object = { [MAY_BE_NONE]: true };
 
-/** Says that there may be no row whose columns are so. */
+/** Selects rows by columns, and allows that there are none. */
 export function ifAny<Columns extends object>(columns: Columns): Columns {
   return { ...columns, [MAY_BE_NONE]: true };
 }
 
-/** Time before now, as the database sees it: `ago('2 days')`. */
+/** Returns a time before now on the database's clock: `ago('2 days')`. */
 export function ago(interval: string): Sql {
   return sql`now() - ${interval}::interval`;
 }
 
-/** Time after now, as the database sees it. */
+/** Returns a time after now on the database's clock. */
 export function ahead(interval: string): Sql {
   return sql`now() + ${interval}::interval`;
 }
 
-/** Moves a time that is there, back by an interval or ahead by a negative one. */
+/** Moves a stored time back by an interval, or ahead by a negative one. */
 export function earlier(interval: string): (column: Sql) => Sql {
   return (column) => sql`${column} - ${interval}::interval`;
 }
 
-/** Moves the refusals of a renewal that are on record back. */
+/** Moves the stored refusals of a renewal back. */
 export function refusedEarlier(interval: string): (column: Sql) => Sql {
   const moved = (column: Sql, name: string) => sql`(${column} ->> ${name})::timestamptz - ${interval}::interval`;
   return (column) =>
     sql`${column} || jsonb_build_object('since', ${moved(column, 'since')}, 'last', ${moved(column, 'last')})`;
 }
 
-/** Adds to a number that is there. */
+/** Adds to a stored number. */
 export function increasedBy(count: number): (column: Sql) => Sql {
   return (column) => sql`${column} + ${count}`;
 }
 
 /**
- * Makes a function that sets columns of rows. It throws where a row that is meant is not there.
- * @param inDefinition where in the column `definition` a field stands that is no column of its own
+ * Makes a function that sets columns of rows. It throws if a selected row does not exist.
+ * @param inDefinition the place in `definition` of each field that has no column of its own
  */
 export function changer<Name extends string>(
   table: string,
@@ -76,7 +76,7 @@ export function changer<Name extends string>(
   };
 }
 
-/** Makes a function that deletes rows. It throws where a row that is meant is not there. */
+/** Makes a function that deletes rows. It throws if a selected row does not exist. */
 export function remover<Name extends string = never>(table: string) {
   return async (db: Db, which: Which<Name>): Promise<void> => {
     const removed = await db.run`delete from ${raw(table)} where ${chosen(which)}`;
@@ -84,7 +84,7 @@ export function remover<Name extends string = never>(table: string) {
   };
 }
 
-/** Inserts what `from` selects, with these values: the same for each row, but for pieces of SQL that name what it has. */
+/** Inserts the rows that `from` selects, with these values. SQL values may differ from row to row. */
 export async function plant(db: Db, table: string, values: Values<string>, from: Sql = empty): Promise<void> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   const columns = join(given.map(([name]) => columnOf(name)));

@@ -1,10 +1,10 @@
-/** Runs that are put in place whole, where nothing carries them out, and what they have used. */
+/** Plants whole runs that are never carried out, and their usage. */
 import type { RunState, Trigger } from '#core/execution/run-states/states.ts';
 import { AT_ONCE, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plant, type Values } from './rows.ts';
 
-/** Columns of runs that differ from those that a person has just started. */
+/** Columns that differ from those of a run that a person has just started. */
 export type PlantedRun = Values<
   | 'projectId'
   | 'reason'
@@ -40,16 +40,16 @@ export type PlantedRun = Values<
   | 'finishedAt'
   | 'contentErasedAt'
 > & {
-  /** By default a new one. */
+  /** Default a new id. */
   readonly id?: string;
   readonly trigger?: Trigger;
   readonly state?: RunState;
-  /** By default the routine's latest. */
+  /** Default the routine's latest revision. */
   readonly revision?: number;
 };
 
 /**
- * Puts a run of a routine into the database, where nothing carries it out.
+ * Plants a run that is never carried out.
  * @returns its id
  */
 export async function plantRun(db: Db, routineId: string, fields: PlantedRun = {}): Promise<string> {
@@ -59,7 +59,7 @@ export async function plantRun(db: Db, routineId: string, fields: PlantedRun = {
 }
 
 /**
- * Puts runs of a routine into the database; pieces of SQL among their fields may name `n`, the number of the run.
+ * Plants runs of a routine. Pieces of SQL among their fields may name `n`, the number of the run.
  * @returns their ids
  */
 export async function plantRuns(
@@ -74,7 +74,7 @@ export async function plantRuns(
 }
 
 /**
- * Puts an occurrence into the database that was passed over, and maybe those after it, until now.
+ * Plants a skipped occurrence, by itself or with the ones after it until now.
  * @returns the id of its run
  */
 export function plantSkipped(
@@ -125,7 +125,7 @@ async function insertRuns(
   await plant(db, 'runs', values, from);
 }
 
-/** Puts a step into each of these runs, by default the first one. */
+/** Plants a step in each of these runs, by default the first one. */
 export async function plantSteps(
   db: Db,
   runIds: readonly string[],
@@ -142,7 +142,7 @@ export async function plantSteps(
   await plant(db, 'steps', values, sql`from runs run where run.id = any(${runIds})`);
 }
 
-/** Puts the spending of the first step of each of these runs into the ledger. */
+/** Plants the ledger rows for the first step of each of these runs. */
 export async function plantSpending(
   db: Db,
   runIds: readonly string[],
@@ -161,7 +161,7 @@ export async function plantSpending(
   await plant(db, 'usage_ledger', values, sql`from runs run where run.id = any(${runIds})`);
 }
 
-/** Puts into the database what an organization, a project or a routine has spent on a day, and in its month. */
+/** Plants the usage of an organization, a project or a routine on a day and in its month. */
 export async function plantTotals(
   db: Db,
   scopeId: string,
@@ -173,7 +173,7 @@ export async function plantTotals(
   await plant(db, 'usage_totals', { scopeId, day, month, ...spent });
 }
 
-/** The usage of models for a routine on a day. */
+/** The usage of models by a routine on a day. */
 export interface PlantedUsage {
   readonly daysAgo: number;
   readonly routineId: string;
@@ -184,7 +184,7 @@ export interface PlantedUsage {
   readonly steps?: number;
 }
 
-/** Puts what a project has used on some days into the database. */
+/** Plants the usage of a project on some days. */
 export async function plantUsage(db: Db, projectId: string, days: readonly PlantedUsage[]): Promise<void> {
   const values = {
     projectId,

@@ -48,7 +48,7 @@ test('pages before the sign-in', async ({ api, visit }) => {
         await page.getByLabel('Password').fill('correct-horse-battery');
         await page.getByRole('button', { name: 'Create account' }).click();
         await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
-        // The page does not say whether a mail was sent: the address may have an account already.
+        // The page does not tell whether a mail was sent, because the address may already have an account.
         expect(await page.locator('body').innerText()).not.toContain('we have sent');
       },
     },

@@ -11,13 +11,13 @@ const test = pageTest();
 const DAY_MS = 86_400_000;
 const DAILY = 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c';
 const HOURLY = 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4d';
-/** A week in the past, and the two after it that are still to come. */
+/** Mondays of a week in the past and of the next two weeks. */
 const WEEKS = [-7, 7, 14].map((days) => mondayOf(new Date(Date.now() + days * DAY_MS)));
 const [PAST = '', NEXT = '', LATER = ''] = WEEKS;
 const CALENDAR = `${AT}/calendar?week=`;
 const SKIPPED = 'The previous run of the routine was still going.';
 
-/** Names the Monday of the week in which an instant lies. */
+/** Returns the Monday of an instant's week. */
 function mondayOf(at: Date): string {
   const day = new Date(at.getTime() - ((at.getUTCDay() + 6) % 7) * DAY_MS);
   return day.toISOString().slice(0, 10);
@@ -43,7 +43,7 @@ function skippedAt(hour: number, end: string) {
   });
 }
 
-/** Occurrences of a routine that runs each day, and of one that runs each hour. */
+/** Makes occurrences of a daily routine and of an hourly routine. */
 function occurrences({ query }: Asked) {
   const from = Date.parse(query.get('from')!);
   const to = Math.min(Date.parse(query.get('to')!), from + 7 * DAY_MS);
@@ -60,7 +60,7 @@ function occurrences({ query }: Asked) {
   });
 }
 
-/** Two runs of a day: one that brought news, and one that found nothing. */
+/** Two runs of one day: one with news, and one that found nothing. */
 const SAID = (['news', 'quiet'] as const).map((kind, nth) => {
   const at = `${PAST}T0${nth + 7}:00:00.000Z`;
   return sample('RunSummary', {
@@ -140,7 +140,7 @@ test('the calendar in all its states, and by arrows', async ({ api, visit }) => 
   expect(await focusedDay(page)).toBe(1);
   await page.keyboard.press('ArrowLeft');
   expect(await focusedDay(page)).toBe(0);
-  // Above it stands what runs every hour, folded, with its name above that.
+  // The row above is the folded hourly routine, with its name above it.
   await page.keyboard.press('ArrowUp');
   expect(await focusedText(page)).toContain('24 times');
   await page.keyboard.press('ArrowUp');
@@ -167,7 +167,7 @@ test('a week that could be read only in part says so, and can be read again', as
   await page.getByText(SKIPPED).first().waitFor();
 });
 
-/** Returns the day of the week that holds the focus. */
+/** Returns the day of the week that has the focus. */
 function focusedDay(page: Tab): Promise<number> {
   return page.evaluate<number>(
     `[...document.querySelectorAll('[data-day]')].findIndex((day) => day.contains(document.activeElement))`,

@@ -48,7 +48,7 @@ const PROVIDERS = [
 const INPUT = { type: 'object', properties: { site: { type: 'string' } } };
 const DEFINITION = { annotations: null, description: 'Reads the rankings of a site.', inputSchema: INPUT };
 const POLICIES = [
-  // Its definition has changed since it was confirmed.
+  // The definition of this tool has changed since its confirmation.
   sample('ToolPolicy', {
     id: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5a',
     name: 'read_rankings',

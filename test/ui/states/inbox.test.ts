@@ -264,7 +264,7 @@ test('keys move through the calls of each run in their order, and decide about t
   await dialog.waitFor({ state: 'detached' });
   await expect.poll(() => sent).toEqual([{}, { reason: 'The page is back.' }]);
   expect(digests[0]).toBe(`"${OTHERS[1]!.digest}"`);
-  // What was decided stays in its place.
+  // Decided calls remain in their places.
   expect(await rows.count()).toBe(4);
   await rows.nth(1).getByText('Approved').waitFor();
   await page.getByRole('link', { name: 'Inbox 4 waiting' }).waitFor();
@@ -309,7 +309,7 @@ test('the same keys lead from questions to calls, and answer the question that i
   await pane.getByText('How often?').waitFor();
   await page.keyboard.press('a');
   await expect.poll(() => pane.getByRole('textbox').evaluate(isFocused)).toBe(true);
-  // In the field a letter is a letter.
+  // In a text field, letter keys only type.
   await page.keyboard.type('jar');
   await page.keyboard.press('ControlOrMeta+Enter');
   await pane.getByText('Answered: jar').waitFor();
@@ -325,7 +325,7 @@ test('the same keys lead from questions to calls, and answer the question that i
   await dialog.getByRole('button', { name: 'Go on without' }).click();
   await dialog.waitFor({ state: 'detached' });
   await pane.getByText('Answered: /pricing').waitFor();
-  // Keys of questions decide about no call.
+  // The keys on questions decide no call.
   expect(sent).toEqual([
     [free.id, { answer: 'jar' }],
     [QUESTION.id, { answer: '/pricing' }],

@@ -71,7 +71,7 @@ function openDialog(name: string) {
   };
 }
 
-/** A sign-in by device code, as it stands when the page asks how it goes. */
+/** Makes a sign-in by device code in this state. */
 function signIn(state: Shape<'DeviceSignIn'>['state']) {
   const code = { userCode: 'BCDF-GHJK', verificationUri: 'https://example.com/device', intervalSeconds: 5 };
   const common = { ...code, attemptId: 'att_01kx3k9y6wfd8r0v5m2c7t4qbk', expiresAt: ago(-10) };

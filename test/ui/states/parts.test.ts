@@ -21,7 +21,7 @@ test('all parts hold to the policy in all their states', async ({ visit }) => {
     },
     {
       name: 'combobox',
-      // While its list is open it hides the page from screen readers, and shows it again before the focus leaves.
+      // While its list is open the page is hidden from screen readers, and it is shown again before the focus leaves.
       excused: ['aria-hidden-focus'],
       path: '/_parts',
       act: (page) => page.getByRole('combobox', { name: 'Model' }).fill('re'),
@@ -69,7 +69,7 @@ test('toasts stay clear of the buttons of a dialog, wide and narrow', async ({ v
     const toasts = page.getByRole('region', { name: 'Notifications' });
     for (const count of [1, 2, 3]) {
       await page.getByRole('button', { name: 'Failed toast' }).click();
-      // Hidden from screen readers, which are told of it, until the focus comes there.
+      // The buttons are hidden from screen readers, which announce the toast, until the focus reaches them.
       await expect.poll(() => toasts.getByLabel('Dismiss').count()).toBe(count);
     }
     for (const name of ['Dialog', 'Confirm', 'Confirm by name', 'Show once']) {
@@ -77,7 +77,7 @@ test('toasts stay clear of the buttons of a dialog, wide and narrow', async ({ v
       const buttons = page.locator('[role=dialog][data-open] footer').getByRole('button');
       await buttons.last().waitFor();
       for (const button of await buttons.all()) {
-        // Playwright points only at what nothing lies over.
+        // Playwright hovers only over elements that nothing covers.
         await button.hover({ trial: true });
       }
       await buttons.first().click();
@@ -100,7 +100,7 @@ test('a tooltip opens on hover and on focus, also in a dialog, one at a time', a
   await confirm.hover();
   await expect.poll(() => tooltips.count()).toBe(1);
   const why = await tooltips.innerText();
-  // A screen reader hears it from the button itself.
+  // A screen reader reads the reason with the button.
   expect(await confirm.getAttribute('aria-description')).toBe(why);
   await page.mouse.move(0, 0);
   await expect.poll(() => tooltips.count()).toBe(0);

@@ -48,7 +48,7 @@ const SERIES = sample('Series', {
   field: 'price',
   runs: [3, 2, 1].map((days, nth) => ({ runId: `run_01kx3k9y6wfd8r0v5m2c7t4q5${nth}`, at: ago(days * 1_440) })),
   items: [
-    // It stays the same, so that the chart opens on the next one.
+    // This item never changes, so the chart opens on the next one.
     { key: 'cocoa', values: [5, 5, 5] },
     { key: 'tea', values: [3, null, 4] },
     { key: 'salt', values: [null, 2, 1.5] },
@@ -77,7 +77,7 @@ test('the list of routines in all its states', async ({ api, visit }) => {
       before: () => api.serve(...full),
       async act(page) {
         await page.getByText(/^Every 30 minutes from/).waitFor();
-        // Those that files keep say so.
+        // Routines that are kept in files are marked.
         await expect.poll(() => page.getByTitle(/^Kept in files\./).count()).toBe(2);
       },
     },
@@ -92,7 +92,7 @@ test('the list of routines in all its states', async ({ api, visit }) => {
   ]);
 });
 
-/** Searches names as the API does. */
+/** Searches names like the API. */
 function searched<Item extends { name: string }>(items: readonly Item[]) {
   return ({ query }: { query: URLSearchParams }) =>
     items.filter(({ name }) => name.toLowerCase().includes((query.get('q') ?? '').toLowerCase()));
@@ -131,7 +131,7 @@ test('the composer says what a test run waits for', async ({ api, visit }) => {
   await expectClean();
 });
 
-/** Gives a list one item at a time. */
+/** Returns a list in pages of one item. */
 function oneByOne<Item extends { id: string } | { routineId: string }>(items: readonly Item[]) {
   return ({ query }: { query: URLSearchParams }): Item[] | Page<Item[]> => {
     const idOf = (item: Item) => ('id' in item ? item.id : item.routineId);
@@ -164,7 +164,7 @@ test('a search looks at all routines, also at those of pages that were not opene
   await page.getByText('No routine fits').waitFor();
 });
 
-/** The answer that gives a routine, and its newest version. */
+/** Makes the answers for a routine and its newest version. */
 function routine(changes: Changes<Shape<'RoutineDetail'>> = {}) {
   const instructions = 'Look at {{site}} and list what changed.';
   return answer(
@@ -207,7 +207,7 @@ test('a routine in all its states', async ({ api, visit }) => {
       name: 'active',
       path,
       before: () => api.serve(...FRAME, routine()),
-      // The time is in the reader's zone, as all times without a zone.
+      // The time is in the reader's zone, like all times without a stated zone.
       act: (page) =>
         page
           .getByText(/^Next run /)
@@ -341,7 +341,7 @@ test('its versions in all their states', async ({ api, visit }) => {
 
 const STARTED: unknown[] = [];
 
-/** A routine with a tool that says nothing of itself, and a rehearsal that has ended. */
+/** A routine with a tool that states no hints, and a rehearsal that has ended. */
 const TOOLS_THAT_WRITE = [
   answer('get', '/v1/routines/{routineId}/tools', [sample('ToolPolicy', { state: 'automatic', annotations: null })]),
   answer('post', '/v1/routines/{routineId}/run', ({ body }) => {

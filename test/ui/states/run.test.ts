@@ -81,10 +81,10 @@ function model(index: number, changes: Changes<Shape<'Step'>> = {}) {
   });
 }
 
-/** A result that is shown counts as read. */
+/** Accepts that a shown result is marked as read. */
 const READ = answer('post', '/v1/results/read', sample('UnreadResults', {}));
 
-/** The answers that give a run. */
+/** Makes the answers for a run. */
 function run(changes: Run) {
   return [...FRAME, READ, answer('get', '/v1/runs/{runId}', sample('RunDetail', { ...SUCCEEDED, ...changes }))];
 }
@@ -237,7 +237,7 @@ test('a run in all its states', async ({ api, visit }) => {
         ),
       act: async (page) => {
         await page.getByText('Waiting: it was asked for a later time.').waitFor();
-        // Its time has not come yet.
+        // The run has not started, so the page does not say how long it waited.
         expect(await page.getByText('Waited', { exact: true }).count()).toBe(0);
       },
     },
@@ -323,7 +323,7 @@ test('a question of a run is answered on its page, and a rehearsal lists what it
   ]);
 });
 
-/** Data of a run by a schema of items with a price. */
+/** Makes data by a schema of items with a price. */
 function priced(items: Readonly<Record<string, number>>) {
   return { items: Object.entries(items).map(([id, price]) => ({ id, price })) };
 }
@@ -433,7 +433,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
         ),
       act: async (page) => {
         await page.getByText('The first of its kind').waitFor();
-        // All of it is new, so no row says so.
+        // All items are new, so no row is marked as new.
         await expect.poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count()).toBe(1);
         expect(await page.getByText('+ Added').count()).toBe(0);
       },

@@ -65,7 +65,7 @@ test('the list of runs in all its states', async ({ api, visit }) => {
       path,
       before: full,
       async act(page) {
-        // Occurrences that were passed over one after the other are one row.
+        // Consecutive skipped occurrences share one row.
         const skipped = page.getByRole('row', { name: /Feed watch/ });
         await skipped.getByText('×5').waitFor();
         expect(await skipped.count()).toBe(1);

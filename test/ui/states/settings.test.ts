@@ -21,7 +21,7 @@ const PEOPLE = (['owner', 'admin', 'member'] as const).map((role, nth) =>
 const REFUSED = sample('Chat', { name: '#marketing', kind: 'slack', goneAt: ago(60), goneReason: 'no_service' });
 const LONG = 'a.rather.long.address.of.a.colleague@subsidiary.example.com';
 
-/** The settings of an organization as a member of this role sees them. */
+/** Makes the settings of an organization for a member of this role. */
 function servedTo(role: 'owner' | 'member') {
   const organization = { ...ORGANIZATION, name: 'Analytical Engines', role };
   const budget = { maxTokensPerDay: 5_000_000, maxCostUsdPerMonth: '250' };

@@ -44,7 +44,7 @@ const PERSONAS: Summary = {
   version: '1',
   description: 'Describes buyers.',
 };
-/** Skills of one category, more than are shown before it is chosen. */
+/** Skills of one category, more than the page shows before a person chooses it. */
 const CONTENT = ['Briefs', 'Calendar', 'Editing', 'Tone', 'Transcripts'].map((name) =>
   sample('SkillSummary', { slug: name.toLowerCase(), name, category: 'content', cadence: 'weekly', version: '1' }),
 );
@@ -122,7 +122,7 @@ test('skills in all their states', async ({ api, visit }) => {
       name: 'curated',
       path: `${LIST}/seo-audit`,
       async act(page) {
-        // The sample alone, without its fence and the text beside it.
+        // Only the sample, without its fence and the text beside it.
         await page
           .getByRole('region', { name: 'A result looks like this' })
           .getByText('Three titles are cut off.', { exact: true })

@@ -30,7 +30,7 @@ const FILLED = [
   ]),
 ];
 
-/** Pages whose texts change most while one works with them; all others come at full size, before the service. */
+/** Pages whose texts change most while a person uses them. All other pages are tested at full size. */
 const PATHS = [
   AT,
   `${AT}/routines`,
@@ -54,7 +54,7 @@ test.for<Translation>(['wrapped', 'replaced'])(
       expect(pressed.length, path).toBeGreaterThan(0);
       expect(watched.complaints, `${path} after ${pressed.join(', ')}`).toEqual([]);
     }
-    // What the buttons send has no answer here, which pages show.
+    // The fake API has no answers to these buttons, so the pages show errors.
     api.faults.length = 0;
   },
 );

@@ -7,7 +7,7 @@ import { sample } from '../support/sample.ts';
 const test = pageTest();
 const MODELS = { 'writer-large': 4, 'writer-small': 2, judge: 1, ranker: 1, embedder: 1, old: 1 };
 
-/** Usage of six models on most of the last thirty days, grouped as it was asked for. */
+/** Usage of six models on most of the last thirty days, grouped as requested. */
 const USED = answer('get', '/v1/usage', ({ query }) => {
   const groupBy = query.get('groupBy') as 'day' | 'routine' | 'model';
   const days = Array.from({ length: 30 }, (_, day) => day).filter((day) => day % 7 !== 6);

@@ -13,7 +13,7 @@ export const DIST = path.join(ROOT, 'ui', 'dist');
 
 let built: Promise<unknown> | undefined;
 
-/** Builds the pages when their sources have changed; processes that come at the same time wait for one build. */
+/** Builds the pages if their sources have changed. Processes that arrive at the same time wait for one build. */
 export async function buildLocked(): Promise<void> {
   await (built ??= build());
 }
@@ -21,7 +21,7 @@ export async function buildLocked(): Promise<void> {
 function build(): Promise<unknown> {
   const lock = `routine-automation-ui-${Buffer.from(ROOT).toString('base64url').slice(-24)}.lock`;
   return withLock(path.join(tmpdir(), lock), () =>
-    // Runs in a process of its own, because NODE_ENV of the tests would make other files.
+    // In a process of its own, because the NODE_ENV of the tests would change the built files.
     run(process.execPath, ['ui/build.ts', '--if-changed', '--parts'], {
       cwd: ROOT,
       env: { ...process.env, NODE_ENV: 'production' },

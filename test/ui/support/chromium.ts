@@ -8,22 +8,22 @@ import { withLock } from '#dev/stack/lock.ts';
 
 const run = promisify(execFile);
 
-/** Starts a real Chromium: that of `CHROME_PATH`, or the one that comes as a package. */
+/** Starts a real Chromium: that of `CHROME_PATH`, or the one from a package. */
 export async function launchChromium(): Promise<Browser> {
   const { executablePath, env } = await findChromium();
   return chromium.launch({
     executablePath,
     env: { ...process.env, ...env },
-    // It opens our own pages only, and the machine of a build often has no user namespaces.
+    // The browser opens only our own pages, and many build machines have no user namespaces.
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none'],
   });
 }
 
-/** Finds the browser; that of the package is unpacked once a machine, with libraries where the system lacks some. */
+/** Finds the browser. That of the package is unpacked once on each machine, with libraries that the system lacks. */
 export function findChromium(): Promise<{ executablePath: string; env: Record<string, string> }> {
   const { CHROME_PATH: own } = process.env;
   if (own) return Promise.resolve({ executablePath: own, env: {} });
-  // Two test files may come at the same time.
+  // Two test files may do this at the same time.
   return withLock(path.join(tmpdir(), 'routine-automation-chromium.lock'), async () => {
     const { default: chromiumPackage, inflate } = await import('@sparticuz/chromium');
     const executablePath = await chromiumPackage.executablePath();

@@ -4,7 +4,7 @@ import { runOnce } from '#test/support/routines.ts';
 import { routineWith } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './fixtures.ts';
 
-/** Ids of what the pages show. */
+/** Ids of the resources on the pages. */
 interface Made {
   readonly routineId: string;
   readonly connectionId: string;
@@ -13,12 +13,12 @@ interface Made {
   readonly skillId: string;
 }
 
-/** Makes tests of which the person has something on every page. */
+/** Makes tests whose person has some content on every page. */
 export function filledTest() {
   return (
     dashboardTest()
       .extend('key', { scope: 'file' }, ({ person }) => person.key())
-      /** A routine with a tool, a variable, a skill and a run, so that no page is empty. */
+      /** Makes a routine with a tool, a variable, a skill and a run, so that no page is empty. */
       .extend('made', { scope: 'file' }, async ({ key }, { onCleanup }): Promise<Made> => {
         const tools = await startHostileTools();
         onCleanup(() => tools.stop());
@@ -43,7 +43,7 @@ export function filledTest() {
   );
 }
 
-/** Lists every page that a signed-in person opens. */
+/** Lists every page that a signed-in person can open. */
 export function pathsOf({ projectId }: Person, made: Made): string[] {
   const { routineId, connectionId, runId, otherRunId, skillId } = made;
   const routine = `routines/${routineId}`;

@@ -9,7 +9,7 @@ import type { paths } from '../../../ui/src/api/schema.d.ts';
 import type { DataOf, Method } from '../../../ui/src/api/types.ts';
 import { assertFits, smallest } from './sample.ts';
 
-/** The parts of a request on which an answer may depend. */
+/** The parts of a request that an answer may depend on. */
 export interface Asked {
   readonly query: URLSearchParams;
   /** Parameters of the path, by name. */
@@ -34,7 +34,7 @@ export interface Answer {
   readonly make: (asked: Asked) => unknown;
 }
 
-/** States what an operation of the API responds with: data, or a function of what was asked. */
+/** Sets the response of an operation: its data, or a function of the request. */
 export function answer<P extends keyof paths, M extends Method>(
   method: M,
   path: P,
@@ -45,19 +45,19 @@ export function answer<P extends keyof paths, M extends Method>(
 
 export interface FakeApi {
   readonly url: string;
-  /** Requests so far since answers were set, as `GET /v1/runs?limit=50`. */
+  /** Requests since the answers were set, like `GET /v1/runs?limit=50`. */
   readonly asked: readonly string[];
-  /** Requests that the API would have refused or that have no answer; a test has none. */
+  /** Requests that the API would have refused, or that have no answer. A test must have none. */
   readonly faults: string[];
-  /** Sets the answers, those given later before those given first. */
+  /** Sets the answers. Later ones take precedence over earlier ones. */
   serve(...answers: readonly Answer[]): void;
   stop(): Promise<void>;
 }
 
 /**
- * Starts what stands in for the API behind pages in a given state. It knows the operations of the document alone, and
- * takes no request and sends no response that the document's schemas refuse. A read without an answer gets the smallest
- * response that its schema allows: an empty list, a null.
+ * Starts a fake API for pages in a given state. It knows only the operations of the document, and refuses requests and
+ * responses that do not fit the document's schemas. A read without an answer gets the smallest response that its schema
+ * allows: an empty list, a null.
  */
 export async function startFakeApi(): Promise<FakeApi> {
   let answers: readonly Answer[] = [];
@@ -111,7 +111,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   send(response, status, sent);
 }
 
-/** Streams a run as it stands, to its end where it is over. The stream of any other run stays open, and nothing happens. */
+/** Streams the state of a run, and ends the stream of an ended run. Streams of other runs stay open, without events. */
 function sendEvents(response: ServerResponse, run: unknown): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
   const { steps = [], ...state } = (run ?? {}) as { state?: RunState; steps?: readonly { state: string }[] };
@@ -129,7 +129,7 @@ function operationAt(method: string, pathname: string) {
     const parameters = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(pathname);
     return spec === undefined || parameters === null ? [] : [{ path, spec, parameters: { ...parameters.groups } }];
   });
-  // A path without parameters comes before one that would take it for an id.
+  // A path without parameters comes before a path that would read its last part as an id.
   return matches.toSorted((a, b) => Object.keys(a.parameters).length - Object.keys(b.parameters).length)[0];
 }
 

@@ -24,7 +24,7 @@ export interface Dashboard {
 }
 
 export interface VisitOptions {
-  /** Person who is signed in; by default none. */
+  /** The signed-in person. Default none. */
   readonly as?: Person;
   readonly width?: number;
   readonly theme?: 'light' | 'dark';
@@ -33,12 +33,12 @@ export interface VisitOptions {
 /** Opens a page in a browser window of its own. */
 export type Visit = (target: string, options?: VisitOptions) => Promise<Watched>;
 
-/** The files of a process share a browser, and those without configuration of their own a service. */
+/** Files of a process share a browser. Files without configuration of their own also share a service. */
 const shared: { api?: Promise<FakeApi>; browser?: Promise<Browser>; port?: Promise<number> } = {};
 
 /**
- * Makes tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it. The
- * session of a person is that of the API, so that only the tests of the sign-in sign in by a form.
+ * Makes tests with the whole service, its dashboard and a real browser, each started on first use. A person's session
+ * comes from the API, so that only the tests of the sign-in use its form.
  */
 export function dashboardTest(options: Pick<ServiceOptions, 'env'> = {}) {
   return base
@@ -68,7 +68,7 @@ export function dashboardTest(options: Pick<ServiceOptions, 'env'> = {}) {
 }
 
 /**
- * Makes tests of pages in given states: the built dashboard in a real browser before a fake API, whose answers a test
+ * Makes tests of pages in given states: the built dashboard in a real browser, with a fake API whose answers a test
  * sets by `api.serve`.
  */
 export function pageTest() {
@@ -93,7 +93,7 @@ interface Windows {
   readonly task: Readonly<TestContext['task']>;
 }
 
-/** Returns what opens pages; their windows close with the test. */
+/** Returns a function that opens pages in windows, which close with the test. */
 async function openWindows(
   { browser, dashboard, task }: Windows,
   { onCleanup }: { onCleanup: (close: () => Promise<void>) => void },
@@ -108,11 +108,11 @@ async function openWindows(
       baseURL: dashboard.url,
       viewport: sizeOf(width),
       colorScheme: theme,
-      // Without a graphics card the processor draws each frame of an animation.
+      // Without a graphics card the processor would draw each frame of an animation.
       reducedMotion: 'reduce',
       locale: 'en-GB',
       timezoneId: 'Europe/Berlin',
-      // Limits of sign-ins are by address, and each window is another person's.
+      // Each window has its own address, because limits of sign-ins are per address.
       extraHTTPHeaders: {
         'X-Forwarded-For': `203.0.${randomBytes(1)[0]}.${randomBytes(1)[0]}`,
       },
@@ -126,12 +126,12 @@ async function openWindows(
   };
 }
 
-/** Size of a window: that of a laptop, or of a phone. */
+/** Returns the size of a window: that of a laptop, or of a phone. */
 export function sizeOf(width: number) {
   return { width, height: width < 600 ? 740 : 860 };
 }
 
-/** Keeps what the pages of a failed test showed last, and says where. */
+/** Saves the last state of a failed test's pages as pictures, and prints where. */
 async function keepLastSight(contexts: readonly BrowserContext[], name: string): Promise<void> {
   const pages = contexts.flatMap((context) => context.pages());
   for (const [index, page] of pages.entries()) {
@@ -141,7 +141,7 @@ async function keepLastSight(contexts: readonly BrowserContext[], name: string):
   }
 }
 
-/** The files of a process read and compress the build once, which takes a second of CPU. */
+/** The built files, which the files of a process read and compress once: this takes a second of CPU. */
 let files: Promise<BuiltFiles> | undefined;
 
 /** Serves the built pages in this process, before the API of the service. */

@@ -7,19 +7,19 @@ import { PICTURES, SHOTS } from './shots.ts';
 import { sizeOf, type Visit, type VisitOptions } from './fixtures.ts';
 import type { Watched } from './watched.ts';
 
-/** A state of a page: where it is seen, by whom, and what happens before. */
+/** A state of a page: its address, its viewer, and the actions before the picture. */
 export interface State extends VisitOptions {
   readonly name: string;
   readonly path: string;
-  /** Sets answers, holds back or fails requests, before the page is opened. */
+  /** Sets answers, or delays or fails requests, before the page is opened. */
   readonly before?: (page: Page) => unknown;
-  /** Opens what is to be seen, and waits for it. */
+  /** Opens the part to photograph, and waits for it. */
   readonly act?: (page: Page) => Promise<unknown>;
-  /** Rules of axe-core that do not fit here, for a reason that stands beside them. */
+  /** Rules of axe-core that do not apply here. A comment beside them gives the reason. */
   readonly excused?: readonly string[];
-  /** Set for a page that goes on loading, so that there is nothing to wait for. */
+  /** True for a page that never stops loading, so that the test does not wait for its end. */
   readonly loading?: boolean;
-  /** The name under which it is kept for the documentation, when pictures for that are asked for. */
+  /** Name of the picture in the documentation, used when such pictures are wanted. */
   readonly picture?: string;
 }
 
@@ -58,7 +58,7 @@ async function lookAt(watched: Watched, pageName: string, state: State, turn: nu
   const { page } = watched;
   await page.setViewportSize(sizeOf(state.width ?? 1280));
   await page.emulateMedia({ colorScheme: state.theme ?? 'light', reducedMotion: 'reduce' });
-  // Otherwise nothing is loaded where the address differs from the last one by its fragment only.
+    // Otherwise the browser loads nothing if only the fragment of the address has changed.
   if (state.path.includes('#')) await page.goto('about:blank');
   await page.goto(state.path);
   if (state.loading !== true) await watched.settled();
@@ -69,7 +69,7 @@ async function lookAt(watched: Watched, pageName: string, state: State, turn: nu
 }
 
 /**
- * Keeps what a window of usual size shows, in both themes, in the folder of `UI_PICTURES`; without it there is none.
+ * Saves a picture of a usual window in both themes, in the folder `UI_PICTURES`; does nothing without that variable.
  */
 async function keepPicture(page: Page, name: string): Promise<void> {
   if (PICTURES === undefined) return;
@@ -83,7 +83,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 }
 
 export interface Step {
-  /** The page is not ours: it has one theme, and we cannot mend it. */
+  /** True for a page of another site: it has one theme, and we cannot mend its faults. */
   readonly foreign?: boolean;
 }
 
@@ -120,7 +120,7 @@ async function takeAll(
   name: string,
   excused: readonly string[] = [],
 ): Promise<void> {
-  // A dialog lies over a window, and not over the whole of a page.
+  // A dialog covers the window, and not the whole page.
   const fullPage = (await page.getByRole('dialog').count()) === 0;
   for (const [index, width] of WIDTHS.entries()) {
     await page.setViewportSize(sizeOf(width));
@@ -140,7 +140,7 @@ async function expectNoOverflow(page: Page, name: string): Promise<void> {
   expect(await page.evaluate<string[]>(BEYOND_CELL), `${name}, beyond its cell`).toEqual([]);
 }
 
-/** Names the buttons of a table that stand out of their cell: a cell cuts nothing off there. */
+/** Expression for the buttons that extend beyond their table cell, which does not cut them off. */
 const BEYOND_CELL = `[...document.querySelectorAll('td button, td a')].flatMap((control) => {
   const cell = control.closest('td').getBoundingClientRect();
   const { left, right, width } = control.getBoundingClientRect();
@@ -148,12 +148,12 @@ const BEYOND_CELL = `[...document.querySelectorAll('td button, td a')].flatMap((
     ? [] : [control.textContent + ' by ' + Math.max(right - cell.right, cell.left - left).toFixed(1) + ' px'];
 })`;
 
-/** Names what stays beyond the window, where the page scrolls sideways. */
+/** Returns the elements beyond the window if the page scrolls sideways. */
 export function overflowOf(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(TOO_WIDE);
 }
 
-/** Tooltips and toasts move some frames after the window has become narrower. */
+/** Looks in several frames, because tooltips and toasts follow a narrower window with a delay. */
 const TOO_WIDE = `(async () => {
   const look = () => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -174,7 +174,7 @@ async function takePicture(page: Page, name: string, fullPage: boolean): Promise
   await page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage });
 }
 
-/** Waits for the heading of a page beside its alert: what could not be read leaves the page its name. */
+/** Waits for the heading of a page beside its alert: after a failed read the page still has its name. */
 export function headed(title: string) {
   return async (page: Page): Promise<void> => {
     await page.getByRole('alert').waitFor();
@@ -182,7 +182,7 @@ export function headed(title: string) {
   };
 }
 
-/** Fails requests to a path of the API as an outage would. */
+/** Fails requests to a path of the API, as during an outage. */
 export function failing(pathOf: string | RegExp, method?: string) {
   return refusing(
     pathOf,
@@ -200,7 +200,7 @@ export function forbidding(pathOf: string | RegExp) {
   return refusing(pathOf, 403, { code: 'forbidden', message: 'Your role does not allow this.' });
 }
 
-/** Refuses requests to a path of the API with a status and an error, those of one method where it is named. */
+/** Refuses requests to a path of the API with a status and an error, optionally those of one method only. */
 export function refusing(
   pathOf: string | RegExp,
   status: number,
@@ -213,14 +213,14 @@ export function refusing(
       return route.fulfill({
         status,
         contentType: 'application/json',
-        // Pages try again after an outage, and need not wait for it here.
+        // Pages retry after an outage, and need not wait for that here.
         headers: { 'Retry-After': '0' },
         body: JSON.stringify({ error, requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11' }),
       });
     });
 }
 
-/** Holds back the responses to requests for a path of the API. */
+/** Delays the responses to requests for a path of the API. */
 export function holding(pathOf: string | RegExp) {
   return (page: Page) => page.route(matcher(pathOf), () => undefined);
 }
@@ -229,7 +229,7 @@ function matcher(pathOf: string | RegExp) {
   return (url: URL) => (typeof pathOf === 'string' ? url.pathname === pathOf : pathOf.test(url.pathname));
 }
 
-/** Writes the page to leaf through the pictures. */
+/** Writes a page that shows all pictures. */
 async function writeIndex(): Promise<void> {
   if (SHOTS === undefined) return;
   await mkdir(SHOTS, { recursive: true });

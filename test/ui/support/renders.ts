@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 
 export interface Renders {
-  /** Returns the components that were drawn since the last question, each by the beginning of its code. */
+  /** Returns the components that were drawn since the last call, each by the beginning of its code. */
   readonly since: () => Promise<string[]>;
 }
 
 /**
- * Records the components that React draws, through the hook that it offers to developer tools in every build. Call it
- * before the page is opened.
+ * Records the components that React draws, through the hook for developer tools, which every build has. Call it before
+ * the page is opened.
  */
 export async function recordRenders(page: Page): Promise<Renders> {
   await page.addInitScript(HOOK);
@@ -19,12 +19,12 @@ export async function recordRenders(page: Page): Promise<Renders> {
   };
 }
 
-/** A function component (0, 11, 14, 15 of React's work tags) was drawn when its fiber is new and bears this flag. */
+/** A function component (0, 11, 14, 15 of React's work tags) was drawn if its fiber is new and has this flag. */
 const HOOK = `(() => {
   const PERFORMED_WORK = 1;
   const COMPONENTS = new Set([0, 11, 14, 15]);
   window.drawnByReact = [];
-  // A memoized component, or one with a ref, holds its function in a property.
+  // A memoized component, or one with a ref, has its function in a property.
   const codeOf = (type) => typeof type === 'function' ? String(type).slice(0, 120) : codeOf(type.type ?? type.render);
   const visit = (fiber) => {
     for (let each = fiber; each !== null; each = each.sibling) {

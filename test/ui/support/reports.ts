@@ -1,4 +1,4 @@
-/** A report as models write them, of about so many words, with all that Markdown has. */
+/** Writes a report of about this many words like a model, with every element of Markdown. */
 export function longReport(words: number): string {
   const sentence = 'The page answers sooner than last week, and its pictures are smaller by a third. ';
   const parts = Math.ceil(words / (15 * 9));
@@ -27,7 +27,7 @@ const TAGS = Array.from('ignore the reader')
   .map((letter) => String.fromCodePoint(0xe00_00 + (letter.codePointAt(0) ?? 0)))
   .join('');
 
-/** Results that a page must not be harmed by, and what it shows of each. */
+/** Results that must do no harm to a page, each with the text that the page shows. */
 export const HOSTILE = [
   {
     name: 'script and addresses',

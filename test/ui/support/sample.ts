@@ -4,7 +4,7 @@ import type { components } from '../../../ui/src/api/schema.d.ts';
 
 type Shapes = components['schemas'];
 
-/** Parts of a value that differ from its sample; a list is given whole. */
+/** Parts of a value that differ from its sample. A list replaces the whole list. */
 export type Changes<T> = T extends readonly unknown[]
   ? T
   : T extends object
@@ -12,7 +12,7 @@ export type Changes<T> = T extends readonly unknown[]
     : T;
 
 /**
- * Makes a value of a named shape of the API: the smallest that its schema allows, with changes.
+ * Makes the smallest value that the schema of a named shape allows, with changes.
  * @throws when the schema refuses the result
  */
 export function sample<Name extends keyof Shapes>(name: Name, changes: Changes<Shapes[Name]>): Shapes[Name] {
@@ -36,7 +36,7 @@ export function assertFits(schema: Schema, value: unknown, name: string): void {
 
 /**
  * Returns the smallest value that a schema allows: nulls, empty lists, required fields only.
- * @param isThere takes no null for the value itself
+ * @param isThere true if the value itself must not be null
  */
 export function smallest(schema: Schema, isThere = false): unknown {
   if (schema.$ref !== undefined) return smallest(document.components.schemas[schema.$ref.split('/').at(-1)!]!, isThere);

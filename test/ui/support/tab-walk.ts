@@ -2,30 +2,30 @@ import type { Page } from 'playwright-core';
 
 /** A stop of the Tab key. */
 export interface Stop {
-  /** Names it in a failure. */
+  /** Name of the stop in the message of a failure. */
   readonly name: string;
   readonly hasVisibleFocus: boolean;
   readonly isInView: boolean;
-  /** It stands after the stop before it, in the order of the document. */
+  /** True if the stop follows the previous one in the order of the document. */
   readonly isInOrder: boolean;
 }
 
 export interface TabWalk {
   readonly stops: readonly Stop[];
-  /** Controls that a pointer can use and the Tab key does not reach. */
+  /** Controls that a pointer can use but the Tab key does not reach. */
   readonly missed: readonly string[];
-  /** The walk came to an end by itself. */
+  /** True if the walk ended by itself. */
   readonly ends: boolean;
 }
 
 const MOST = 400;
 
-/** Presses between two looks at how far it came; the page itself looks before each. */
+/** Number of presses between two reads of the progress. The page itself checks before each press. */
 const BATCH = 10;
 
-/** Goes through a page by the Tab key alone, from its beginning until the focus leaves it. */
+/** Walks through a page with the Tab key alone, from its beginning until the focus leaves it. */
 export async function walkByTab(page: Page): Promise<TabWalk> {
-  // The looks of the focus come at once.
+  // Without animations the focus style appears at once.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.evaluate(PREPARE);
   for (let count = 0; count < MOST; count += BATCH) {
@@ -37,11 +37,11 @@ export async function walkByTab(page: Page): Promise<TabWalk> {
   return { stops: await page.evaluate<Stop[]>('window.tabWalk.stops'), missed: [], ends: false };
 }
 
-/** Runs in the page; a text, as the server's types know no document. */
+/** Script that runs in the page. It is a text, because the server's types know no document. */
 const PREPARE = `(() => {
   const INTERACTIVE = 'a[href], button, input, select, textarea, summary, [tabindex], [role=button], [role=link], ' +
     '[role=checkbox], [role=switch], [role=tab], [role=radio], [role=combobox], [role=option], [role=menuitem]';
-  // Arrow keys move within these, so the Tab key stops at one member of each.
+  // Arrow keys move within these groups, so the Tab key stops at one member of each.
   const ROVING = '[role=tablist], [role=radiogroup], [role=listbox], [role=menu], [role=toolbar]';
   const isVisible = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: false })
     && element.getClientRects().length > 0;
@@ -57,13 +57,13 @@ const PREPARE = `(() => {
       style.boxShadow, style.borderColor].join())
     .join(';');
   const isExpected = (element) => isVisible(element) && !isOff(element) && element.closest(ROVING) === null
-    // Given to scripts only: a heading or a page that takes the focus when it opens.
+    // Focusable by scripts only: a heading or a page that gets the focus when it opens.
     && !(element.getAttribute('tabindex') === '-1' && !element.matches('a[href], button, input, select, textarea'))
-    // It opens the list of a field that the arrow keys open too.
+    // The button opens the list of a field, like the arrow keys do.
     && !(element.tabIndex === -1 && element.closest(':has(> [role=combobox])') !== null)
-    // The real field beneath a control of our own.
+    // The hidden real field beneath a control of our own.
     && !(element.tabIndex === -1 && element.matches('input[aria-hidden], input[type=file]'));
-  // Removes an automatic focus, to see each field without it.
+  // Removes an automatic focus, so that each field is also seen without focus.
   document.activeElement?.blur();
   const expected = new Map();
   for (const element of document.querySelectorAll(INTERACTIVE)) {
@@ -71,7 +71,7 @@ const PREPARE = `(() => {
   }
   const seen = new Set();
   let last = null;
-  // The walk begins before everything, also where a field has taken the focus.
+  // The walk begins before all elements, even if a field has the focus.
   const start = document.createElement('span');
   start.tabIndex = -1;
   document.body.prepend(start);
@@ -81,7 +81,7 @@ const PREPARE = `(() => {
   const look = () => {
     const element = document.activeElement;
     start.remove();
-    // A date has stops of its own inside.
+    // A date field has several stops of its own.
     if (element !== null && element === last) return;
     if (element === null || element === document.body || element === document.documentElement || seen.has(element)) {
       ends = true;
@@ -104,7 +104,7 @@ const PREPARE = `(() => {
     .filter((element) => !seen.has(element) && element.isConnected && isExpected(element)).map(nameOf);
   let hasBegun = false;
   addEventListener('keydown', (event) => {
-    // The focus of the previous press is settled now; the first press only leaves the start.
+    // By now the focus of the previous press has settled. The first press only leaves the start.
     if (hasBegun && !ends) look();
     hasBegun = true;
     if (!ends) return;

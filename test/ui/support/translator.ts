@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Watched } from './watched.ts';
 
-/** How a translator changes a text: it wraps it, or takes it out and shows another one in its place. */
+/** Ways in which a translator changes a text: it wraps the text, or replaces it by another one. */
 export type Translation = 'wrapped' | 'replaced';
 
-/** Gives a page what changes its texts as translators of browsers do, and what presses its buttons in turn. */
+/** Gives a page two scripts: one changes its texts like translators in browsers, one presses its buttons in turn. */
 export async function startTranslator(page: Page, way: Translation): Promise<void> {
   await page.addInitScript(`window.WAY = '${way}'; ${TRANSLATE} ${PRESS}`);
 }
@@ -23,7 +23,7 @@ const TRANSLATE = `window.translate = () => {
   }
 };`;
 
-/** Buttons of menus and dialogs that end what the test goes on with. */
+/** Buttons of menus and dialogs that would end the test's session or delete its resources. */
 const ENDING = 'Sign out|^Delete|^Archive|^Leave|^Remove|^Revoke|^Disconnect|^End ';
 
 const PRESS = `window.pressNext = async (done, withFrame) => {
@@ -33,13 +33,13 @@ const PRESS = `window.pressNext = async (done, withFrame) => {
   const nameOf = (element) => (element.getAttribute('aria-label') ?? element.textContent).trim().slice(0, 60);
   const popup = [...document.querySelectorAll('[role=menu], [role=dialog], [role=alertdialog], [role=listbox]')]
     .filter((each) => each.checkVisibility() && !each.closest('[role=region]')).at(-1);
-  // Toasts are dialogs too.
+  // Toasts have the role of dialogs too.
   const inside = popup !== undefined;
   const scope = popup ?? document.querySelector(withFrame ? 'body' : 'main') ?? document.body;
   const among = [...scope.querySelectorAll('button, [role=tab], [role^=menuitem], [role=option], summary')]
     .filter((each) => each.checkVisibility() && !each.disabled && !done.includes(nameOf(each)))
     .filter((each) => !(inside ? /${ENDING}/ : /Sign out/).test(nameOf(each)));
-  // One choice of a list stands for all.
+  // One choice of a list is enough.
   const isChosen = popup?.role === 'listbox' && window.chosen === popup.id;
   if (popup?.role === 'listbox') window.chosen = popup.id;
   const next = isChosen ? undefined : among[0];
@@ -55,7 +55,7 @@ const PRESS = `window.pressNext = async (done, withFrame) => {
   return { name, inside, left: popup?.role === 'listbox' ? 0 : among.length - 1 };
 };`;
 
-/** Presses the buttons of a page, or of the frame around it too, and those of the menus and dialogs that they open. */
+/** Presses the buttons of a page, optionally those of its frame, and those in the menus and dialogs that open. */
 export async function pressAll(watched: Watched, path: string, withFrame: boolean): Promise<string[]> {
   const most = 40;
   const { page } = watched;
@@ -66,12 +66,12 @@ export async function pressAll(watched: Watched, path: string, withFrame: boolea
     const before = page.url();
     const pressed = await page
       .evaluate<Pressed>(`pressNext(${JSON.stringify(done)}, ${withFrame})`)
-      // The button has led to another document.
+      // The button has opened another document.
       .catch((): Pressed => ({ name: 'a way out', inside: false, left: 0 }));
     if (pressed === null) break;
     if (pressed.name === 'Escape') await page.keyboard.press('Escape');
     else if (!pressed.inside) opener = pressed.name;
-    // A menu closes with each of its items: it is opened again for the next one.
+    // A menu closes with each of its items, so it is opened again for the next one.
     if (pressed.inside && pressed.left > 0 && opener !== undefined && done.includes(opener)) {
       done.splice(done.indexOf(opener), 1);
     }

@@ -3,26 +3,26 @@ import { createRequire } from 'node:module';
 import type { Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** A page of which everything is kept that a person would not see but should know. */
+/** A page whose hidden faults are recorded. */
 export interface Watched {
   readonly page: Page;
-  /** Violations of the policy, errors and warnings of the console, faults of scripts. */
+  /** Violations of the content security policy, errors and warnings of the console, and errors of scripts. */
   readonly complaints: readonly string[];
-  /** Waits until nothing loads any more; a stream of events does not count, as it goes on. */
+  /** Waits until nothing is loading. A stream of events does not count, because it never ends. */
   readonly settled: () => Promise<void>;
-  /** Runs axe-core, and gives what it finds serious or worse. */
+  /** Runs axe-core, and returns its serious and critical findings. */
   readonly audit: (excused?: readonly string[]) => Promise<string[]>;
-  /** Expects no complaint and no finding. */
+  /** Expects no complaints and no findings. */
   readonly expectClean: () => Promise<void>;
 }
 
-/** Begins to watch a page, before it is opened. */
+/** Starts to watch a page that is not open yet. */
 export async function watchPage(page: Page): Promise<Watched> {
   const complaints: string[] = [];
   page.on('console', (message) => {
     const type = message.type();
     if (type !== 'error' && type !== 'warning') return;
-    // The browser itself writes a line for every response of 400 and above; pages show those.
+    // The browser writes a line for every response of 400 and above, and pages show such errors themselves.
     if (message.text().startsWith('Failed to load resource')) return;
     complaints.push(`${type}: ${message.text()}`);
   });
@@ -30,7 +30,7 @@ export async function watchPage(page: Page): Promise<Watched> {
   await page.exposeFunction('tellViolation', (text: string) => complaints.push(`policy: ${text}`));
   await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
     window.tellViolation(event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sourceFile))`);
-  // Those of a clock that a test installs are timers, which run also while the page is busy.
+  // Keep the browser's callbacks: the clock of a test replaces them by timers, which run even in a busy page.
   await page.addInitScript(`window.own = {
     frame: requestAnimationFrame.bind(window), idle: requestIdleCallback.bind(window) }`);
   const loaded = watchRequests(page);
@@ -38,11 +38,11 @@ export async function watchPage(page: Page): Promise<Watched> {
     page,
     complaints,
     async settled() {
-      // Every page has one, and shows with it what it is waiting for; before that nothing need be loading.
+      // Every page has this element and marks it as busy while it waits. Before it exists, nothing may be loading yet.
       const busy = page.locator('[aria-busy="true"]:not(button)').first();
       await page.locator('h1').first().waitFor();
       await busy.waitFor({ state: 'detached' });
-      // After it, as what was drawn last may need a part of the page, or a font, that nothing before it did.
+      // Load again afterwards, because the last drawn part may need another chunk or font.
       await loaded();
       await busy.waitFor({ state: 'detached' });
       await page.evaluate('document.fonts.ready.then(() => undefined)');
@@ -56,9 +56,7 @@ export async function watchPage(page: Page): Promise<Watched> {
   return watched;
 }
 
-/**
- * Lets the page draw its last response and begin the requests that follow from it; twice, as these are heard of later.
- */
+/** Lets the page draw its last response and start the requests that follow, twice, because these are reported late. */
 const IDLE = `(async () => {
   for (let round = 0; round < 2; round += 1) {
     await new Promise((resolve) => own.frame(resolve));
@@ -67,8 +65,8 @@ const IDLE = `(async () => {
 })()`;
 
 /**
- * Returns what waits until no request of the document is open, and none follows from the last one. The browser does not
- * report the end of every request that a document leaves behind.
+ * Returns a function that waits until the document has no open request and starts no further one. The browser does not
+ * report the end of every request of a former document.
  */
 function watchRequests(page: Page): () => Promise<void> {
   const open = new Set<Request>();
@@ -90,7 +88,7 @@ function watchRequests(page: Page): () => Promise<void> {
   page.on('requestfinished', ended);
   page.on('requestfailed', ended);
   page.on('framenavigated', (frame) => {
-    // An address that changes within a document asks for none, nor does an empty document.
+    // A change of address within a document requests no document, and neither does an empty document.
     if (frame !== page.mainFrame() || (opening === undefined && frame.url() !== 'about:blank')) return;
     for (const request of open) if (request !== opening) open.delete(request);
     opening = undefined;
@@ -107,8 +105,8 @@ function watchRequests(page: Page): () => Promise<void> {
 }
 
 /**
- * Waits until what fades in or out has done so: half faded, no text has enough contrast. Again and again, since where a
- * colour is inherited, the end of one transition can begin the next.
+ * Waits until all fading has ended, because half-faded text has too little contrast. Waits repeatedly, because the end
+ * of a transition can start another one on an element that inherits its colour.
  */
 const FADED = `(async () => {
   for (let idle = 0; idle < 2;) {
@@ -135,7 +133,7 @@ interface Finding {
 
 async function audit(page: Page, excused: readonly string[]): Promise<string[]> {
   axe ??= readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  // Evaluated by the debugger, which the policy of the page does not bind.
+  // Evaluated by the debugger, to which the page's content security policy does not apply.
   if (!(await page.evaluate<boolean>('window.axe !== undefined'))) await page.evaluate(await axe);
   await page.evaluate(FADED);
   const findings = await page.evaluate<Finding[]>(

@@ -14,7 +14,7 @@ export interface Reply<D> {
 }
 
 export interface CallOptions {
-  /** Sent as `X-Project-Id`: each request names its project, so that two tabs can show two projects. */
+  /** Sent as `X-Project-Id` with each request, so that two tabs can show two projects. */
   readonly projectId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly ifMatch?: string | undefined;
@@ -102,7 +102,7 @@ type AskForProof = () => Promise<boolean>;
 let asker: AskForProof | undefined;
 let asked: Promise<boolean> | undefined;
 
-/** Sets the dialog that asks. Returns a function that removes it. */
+/** Sets the dialog that asks for the proof. Returns a function that removes the dialog. */
 export function answerProofsBy(ask: AskForProof): () => void {
   asker = ask;
   return () => {

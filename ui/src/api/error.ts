@@ -42,7 +42,6 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads the error that a response carries. */
 export function errorOf(response: Response, body: unknown): ApiError {
   const { error, requestId } = record(body);
   const { code, message } = record(error);
@@ -70,7 +69,7 @@ export function unreachable(): ApiError {
   });
 }
 
-/** Makes the error of a person who declined to prove who they are. */
+/** Makes the error of a request whose sender declined to prove who they are. */
 export function unproven({ status, code, requestId }: ApiError): ApiError {
   const message = 'Nothing has changed, as you did not confirm that it is you.';
   return new ApiError({ status, code, message, requestId });

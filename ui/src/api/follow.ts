@@ -30,19 +30,19 @@ export interface FollowOptions {
    * @returns true when the stream is complete
    */
   readonly poll: () => Promise<boolean>;
-  /** Times, for tests. */
+  /** Other times, for tests. */
   readonly times?: Partial<Times>;
 }
 
 interface Times {
-  /** The server sends the state of a run at once; what brings nothing for so long is held back on its way. */
+  /** Longest wait for the first byte. The server sends one at once, so a silent stream is held back on its way. */
   readonly firstMs: number;
-  /** The server sends at least a comment every 15 seconds. */
+  /** Silence after which the connection is given up. The server sends at least a comment every 15 seconds. */
   readonly silenceMs: number;
   readonly retryMs: number;
   readonly maxRetryMs: number;
   readonly pollMs: number;
-  /** Attempts without an event before it polls; at every tenth poll it tries a stream again. */
+  /** Attempts without an event before polling begins. After ten polls, a stream is tried again. */
   readonly attempts: number;
 }
 
@@ -81,7 +81,7 @@ export async function follow(options: FollowOptions): Promise<void> {
   }
 }
 
-/** Outcome of one connection: it brought events, it brought none, it brought no byte, or the stream has ended. */
+/** Outcome of one connection: events came, no event came, not even a byte came, or the stream has ended. */
 type Outcome = 'progress' | 'nothing' | 'held' | 'ended' | ApiError;
 
 const HELD = 'no byte came';

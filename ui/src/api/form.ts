@@ -34,7 +34,7 @@ export function showFaults<Values extends FieldValues>(
   }
 }
 
-/** Returns the submit handler of a form, which shows the server's faults in it. */
+/** Returns a submit handler that shows the server's faults in the form. */
 export function submitTo<Values extends FieldValues>(
   form: UseFormReturn<Values>,
   send: (values: Values) => Promise<unknown>,
@@ -51,7 +51,7 @@ export function submitTo<Values extends FieldValues>(
 
 /** Finds the field of a path. A fault of `skills[0].id` belongs to `skills` if the form has no such part. */
 function fieldOf<Values extends FieldValues>(path: string, values: Values): FieldPath<Values> | undefined {
-  // A proposal has the fields in its patch.
+  // A proposal names its fields below `patch`.
   const parts = path
     .replace(/^patch\./, '')
     .replaceAll(/\[(\d+)\]/g, '.$1')

@@ -12,7 +12,7 @@ export function hasPasskeys(): boolean {
 /** Lets the browser make a passkey and adds it. Resolves with false when the person cancels. */
 export async function addPasskey(name: string): Promise<boolean> {
   const { data } = await call('post', '/auth/passkeys/begin', { body: {} });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API makes them as the browser reads them
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API sends options as the browser reads them
   const options = data as unknown as PublicKeyCredentialCreationOptionsJSON;
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
   const passkey = await unlessGivenUp(navigator.credentials.create({ publicKey }));
@@ -26,7 +26,7 @@ export async function addPasskey(name: string): Promise<boolean> {
 /** Lets the person choose a passkey and use it. Resolves with undefined when they cancel. */
 export async function askForPasskey(): Promise<Assertion | undefined> {
   const { data } = await call('post', '/auth/sign-in/passkey/begin', { body: {} });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API makes them as the browser reads them
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API sends options as the browser reads them
   const options = data as unknown as PublicKeyCredentialRequestOptionsJSON;
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape that the specification gives it
@@ -38,7 +38,7 @@ async function unlessGivenUp(asked: Promise<Credential | null>): Promise<unknown
     const credential = await asked;
     return credential instanceof PublicKeyCredential ? credential.toJSON() : undefined;
   } catch (error) {
-    // The person cancelled, the time ran out, or the device already has it.
+    // The person cancelled, the time ran out, or the device already has the passkey.
     if (error instanceof DOMException) return undefined;
     throw error;
   }

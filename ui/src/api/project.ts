@@ -28,5 +28,5 @@ export function keyOf(projectId: string | undefined, path: string, input: object
   return [ACCOUNT_PATHS.test(path) ? ACCOUNT : (projectId ?? ACCOUNT), path, input];
 }
 
-/** Matches the operations of a person, whichever project is open. */
+/** Matches the paths of a person's operations, which do not depend on the open project. */
 const ACCOUNT_PATHS = /^\/(auth|public)\/|^\/v1\/(organizations|projects|sessions|invitations)(\/|$)/;

@@ -8,11 +8,11 @@ import type { DataOf, InputOf, ItemOf, PathOf } from './types.ts';
 /** State of a read, as a page sees it. */
 export interface Loaded<D> {
   readonly data: D | undefined;
-  /** Set also while older data is still shown. */
+  /** The error of the latest read, also while older data is still shown. */
   readonly error: ApiError | null;
   /** True until the first response: show a skeleton, never "none". */
   readonly isPending: boolean;
-  /** Read this only where it is shown, because it redraws the page at the start and at the end of each refresh. */
+  /** Reading this field redraws the page at the start and the end of each refresh, so read it only to show it. */
   readonly isFetching: boolean;
   /** The `ETag` of the response, to be sent as `If-Match`. */
   readonly etag: string | undefined;
@@ -41,8 +41,9 @@ export function useRead<P extends PathOf<'get'>>(
 }
 
 /**
- * Reads the response of a POST that changes nothing. @example const preview =
- * useAsk('/v1/routines/{routineId}/preview', { path: { routineId }, body: { variables } });
+ * Reads the response of a POST that changes nothing.
+ * @example
+ * const preview = useAsk('/v1/routines/{routineId}/preview', { path: { routineId }, body: { variables } });
  */
 export function useAsk<P extends PathOf<'post'>>(
   path: P,
@@ -78,7 +79,7 @@ function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
   };
 }
 
-/** Stops when the session has ended; after the sign-in everything is read again. */
+/** Stops repeated reads when the session has ended. After the next sign-in everything is read again. */
 function whileSignedIn(everyMs: number | false) {
   return ({ state: { error } }: { readonly state: { readonly error: unknown } }) =>
     error instanceof ApiError && error.status === 401 ? false : everyMs;

@@ -22,7 +22,7 @@ export interface Sending<P extends keyof paths, M extends Method> {
   readonly send: (...args: [...InputArgs<P, M>, options?: SendNow]) => void;
   /** Sends, and resolves with the response. @throws {ApiError} */
   readonly sendAsync: (...args: [...InputArgs<P, M>, options?: SendNow]) => Promise<DataOf<P, M>>;
-  /** The same for an input that is one object. @throws {ApiError} */
+  /** Sends an input that is one object, and resolves with the response. @throws {ApiError} */
   readonly sendInput: (input: InputOf<P, M>, options?: SendNow) => Promise<DataOf<P, M>>;
   readonly isSending: boolean;
   readonly error: ApiError | null;
@@ -33,8 +33,8 @@ export interface Sending<P extends keyof paths, M extends Method> {
 type SendNow = Pick<CallOptions, 'ifMatch'>;
 
 /**
- * Changes something. A POST carries an `Idempotency-Key` that stays the same while the same input is sent again after
- * an error on the way, so that it never happens twice.
+ * Changes something. A POST carries an `Idempotency-Key`. The key stays the same while the person sends the same input
+ * again after a lost response, so that the change happens only once.
  * @example
  * const pause = useSend('post', '/v1/routines/{routineId}/pause', { refreshes: ['/v1/routines'], done: 'Paused' });
  * pause.send({ path: { routineId } });
@@ -56,7 +56,7 @@ export function useSend<M extends 'post' | 'put' | 'patch' | 'delete', P extends
           return reply;
         },
         (error: unknown) => {
-          // The service refused it, so the next try is a new request.
+          // The service refused the request, so the next try is a new request.
           if (error instanceof ApiError && !error.isTemporary) keys.current.clear();
           throw error;
         },

@@ -22,7 +22,9 @@ const SessionContext = createContext<Session | undefined>(undefined);
 /** Gives the session to the pages behind the guard. */
 export const SessionProvider = SessionContext.Provider;
 
-/** Returns the session with which the page was opened; it may have ended meanwhile. @throws outside of these pages */
+/**
+ * Returns the session with which the page was opened, even if it has ended since. @throws outside of the guarded pages
+ */
 export function useSession(): Session {
   const session = use(SessionContext);
   if (session === undefined) throw new Error('There is no session.');

@@ -22,7 +22,7 @@ type Unwrapped<B> = B extends { data: infer D; requestId: string } ? D : B;
 /** The item of a list. */
 export type ItemOf<P extends PathOf<'get'>> = DataOf<P, 'get'> extends readonly (infer Item)[] ? Item : never;
 
-/** Input of a call: `path` and `query` parameters and a `body`, each where the operation has it. */
+/** Input of a call: `path` and `query` parameters and a `body`, each if the operation has one. */
 export type InputOf<P extends keyof paths, M extends Method> = PathInput<OperationOf<P, M>> &
   QueryInput<OperationOf<P, M>> &
   BodyInput<OperationOf<P, M>>;

@@ -27,7 +27,7 @@ export function argumentsLine({ arguments: given }: Pick<Action, 'arguments'>): 
   return drawn(line.slice(0, LONGEST_LINE)).replaceAll(/\s+/g, ' ');
 }
 
-/** A value of the result of another held call, as arguments refer to it. */
+/** Matches a reference in arguments to a value in the result of another held call. */
 const REFERENCE = /\{\{(act_[0-9a-z]{26})\.result\.([^{}]*)\}\}/g;
 
 export interface Reference {

@@ -8,7 +8,7 @@ export interface BlockPair extends LinePair {
   readonly depth: number;
 }
 
-/** Two rows of a table, as two values of each column; null where a text has no such row or column. */
+/** Two rows of a table, as two values of each column; null if a text has no such row or column. */
 export interface RowPair {
   readonly sign: '+' | '−' | '~' | '=';
   readonly cells: ReadonlyMap<string, LinePair>;
@@ -26,7 +26,7 @@ export interface TablePair {
 /** Limits the work for two texts with little in common. */
 const MAX_EDITS = 1_000;
 
-/** Compares two formatted texts line by line, and the lines of changed ones by word. Rows of a table become one pair. */
+/** Compares two formatted texts line by line, and changed lines word by word. Rows of a table become one pair. */
 export function blockDiff(before: readonly Block[], after: readonly Block[]): readonly (BlockPair | TablePair)[] {
   const changes = diffArrays([...before], [...after], {
     maxEditLength: MAX_EDITS,
@@ -60,7 +60,7 @@ function alone(old: readonly Block[]): Paired[] {
   return old.map((block) => [block, undefined]);
 }
 
-/** Pairs each new line with the next old one of its look, and each new row with the old one of its first cell. */
+/** Pairs each new line with the next old line of its look, and each new row with the next old row of its first cell. */
 function pairUp(old: readonly Block[], fresh: readonly Block[]): Paired[] {
   const left = [...old];
   const pairs = fresh.flatMap((block): Paired[] => {

@@ -3,15 +3,15 @@ import type { DocumentElement, DocumentNode } from './document.ts';
 /** A line of a formatted text: a paragraph, a heading, an item of a list, a line of code, or a row of a table. */
 export interface Block {
   readonly look: 'text' | 'heading' | 'item' | 'code' | 'row';
-  /** Lists and quotes around it. */
+  /** Number of lists and quotes around the line. */
   readonly depth: number;
-  /** Its text, or the texts of its cells. */
+  /** The text of the line, or the texts of the row's cells. */
   readonly cells: readonly string[];
   /** Names of the columns of a row; empty for other blocks. */
   readonly columns: readonly string[];
 }
 
-/** Takes a formatted text apart into lines that can be compared with those of another one. */
+/** Splits a formatted text into lines that can be compared with those of another text. */
 export function blocksOf(nodes: readonly DocumentNode[], depth = 0): Block[] {
   const blocks: Block[] = [];
   let inline = '';

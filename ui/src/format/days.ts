@@ -9,7 +9,7 @@ export function dayName(at: Date): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/** Reads the first instant of a day of the address, on the clock of the reader; undefined for any other text. */
+/** Returns the first instant of a day like "2026-11-23" in the reader's time zone; undefined for any other text. */
 export function dayStart(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const at = new Date(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text);

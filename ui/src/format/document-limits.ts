@@ -52,7 +52,7 @@ const MAX_COLUMNS = 200;
 
 /**
  * Returns why a text is not formatted; undefined if it can be. The parser's time grows with the square of some of these
- * counts, which a look at each line finds.
+ * counts, so each line is checked first.
  */
 export function refusalOf(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS) {

@@ -14,7 +14,7 @@ export interface OutlineEntry {
   readonly depth: number;
 }
 
-/** An element of a text that is safe to show: tags and attributes of closed lists. */
+/** An element that is safe to show: its tag and attributes are from closed lists. */
 export interface DocumentElement {
   readonly tag: DocumentTag;
   readonly children: readonly DocumentNode[];
@@ -46,12 +46,14 @@ export interface PlainDocument {
   readonly reason: string;
 }
 
-/** Elements that are shown at most. */
+/** The most elements that are shown. */
 const MAX_ELEMENTS = 40_000;
 const MAX_DEPTH = 60;
 const TOO_DEEP = 'its parts are nested too deep';
 
-/** Parses Markdown by the rules of GitHub. A hostile text may take very long, so pages call it in a worker. */
+/**
+ * Parses Markdown by the rules of GitHub. A hostile text may take very long, so pages call this function in a worker.
+ */
 export function documentOf(text: string): TextDocument | PlainDocument {
   const refusal = refusalOf(text);
   if (refusal !== undefined) return { kind: 'plain', reason: refusal };
@@ -64,7 +66,7 @@ export function documentOf(text: string): TextDocument | PlainDocument {
     return new Reader().read(tree);
   } catch (error) {
     if (error instanceof Refused) return { kind: 'plain', reason: error.message };
-    // The parser recurses for each level.
+    // The parser recurses for each level, so a text that nests too deep exceeds the stack.
     return { kind: 'plain', reason: error instanceof RangeError ? TOO_DEEP : 'it cannot be read' };
   }
 }
@@ -122,7 +124,7 @@ class Reader {
     }
     const id = `part-${this.#outline.length + 1}`;
     this.#outline.push({ id, text: textOf(children).trim(), level });
-    // A page has its own two levels above the text.
+    // The page has two levels of headings above the text.
     const tag = tagOf(`h${Math.min(6, level - top + 3)}`);
     return { tag, id, children, size };
   }
@@ -166,7 +168,7 @@ function levelsIn(tree: Nodes): number[] {
   const open: Nodes[] = [tree];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     const level = node.type === 'element' ? levelOf(node.tagName) : undefined;
-    // The title of the footnotes is the parser's own.
+    // Leave out the title of the footnotes, which the parser adds.
     if (level !== undefined && node.type === 'element' && node.properties['id'] === undefined) {
       levels.push(level);
     }

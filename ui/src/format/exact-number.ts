@@ -10,9 +10,9 @@ export class ExactNumber {
     return this.source;
   }
 
-  /** Returns the number with all of its digits; its text in a browser that cannot do that. */
+  /** Returns the number with all of its digits, or its text in a browser without `JSON.rawJSON`. */
   toJSON(): unknown {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- newer than the types of the language
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `rawJSON` is newer than the types of the language
     const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
     return rawJSON === undefined ? this.source : rawJSON(this.source);
   }
@@ -30,7 +30,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d(?:[\d.]{15,}|[\d.]*(?=[eE]))(?:[eE]
 /** Parses JSON with an `ExactNumber` for each number that JavaScript would round. @throws {SyntaxError} */
 export function parseExact(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
-  // Not every browser gives a reviver the text of a number, so the number becomes a text that nothing else can be.
+  // Not every browser gives a reviver the text of a number, so such a number is first written as a marked text.
   const mark = crypto.randomUUID();
   const marked = text.replaceAll(TOKEN, (token) =>
     token.startsWith('"') || String(Number(token)) === token ? token : `"${mark}${token}"`,
@@ -40,7 +40,7 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** Writes JSON with the names of every object in order. */
+/** Writes JSON with the names in every object in alphabetical order. */
 export function sortedJson(value: unknown, indent?: number): string {
   return JSON.stringify(
     value,

@@ -23,7 +23,7 @@ function bodyOf({ fields, rows }: TypedTable): readonly (readonly unknown[])[] {
   return rows.filter(({ mark }) => mark !== 'removed').map(({ item }) => fields.map(({ name }) => valueIn(item, name)));
 }
 
-/** Adds the mark by which spreadsheets recognize UTF-8, and the line ends of the standard. */
+/** Adds the byte order mark by which spreadsheets recognize UTF-8, and ends lines as RFC 4180 says. */
 function written(rows: readonly (readonly unknown[])[]): string {
   return `\uFEFF${rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')}`;
 }

@@ -11,7 +11,7 @@ export function memberPointer(pointer: string, name: string): string {
   return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Returns the value at a pointer; undefined without one. */
+/** Returns the value at a pointer; undefined if there is none. */
 export function valueAt(value: unknown, pointer: string): unknown {
   return tokensOf(pointer).reduce<unknown>(memberOf, value);
 }

@@ -1,7 +1,7 @@
 /** The words are English; dates and numbers follow the reader's own variant of English. */
 export const LOCALE = navigator.languages.find((each) => each.startsWith('en') && isLocale(each)) ?? 'en-GB';
 
-/** Tells whether `Intl` takes it: a browser without a locale of the system may name "en-US@posix". */
+/** Tells whether `Intl` accepts a tag: a browser without a locale of the system may name "en-US@posix". */
 function isLocale(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length > 0;
@@ -10,5 +10,4 @@ function isLocale(tag: string): boolean {
   }
 }
 
-/** Time zone of the reader. */
 export const VIEWER_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -18,7 +18,7 @@ export function originInWords(origin: Origin | null): string | undefined {
   return origin === null ? undefined : ORIGINS[origin];
 }
 
-/** Words the price of a million tokens. */
+/** Writes the price of a million tokens in words. */
 export function pricesInWords({ prices }: Pick<Option, 'prices'>, short = false): string {
   if (prices === null) return short ? 'no prices' : 'Its prices are not known';
   if (Number(prices.input) === 0 && Number(prices.output) === 0) {

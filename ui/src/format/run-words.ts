@@ -4,7 +4,7 @@ import { capitalized } from './capitalized.ts';
 import { drawn } from './drawn.ts';
 import { duration } from './times.ts';
 
-/** Fields of a run that its words are made from; summaries, details and events have them all. */
+/** Fields from which a run is described. Summaries, details and events have all of them. */
 export interface RunInWords {
   readonly state: string;
   readonly outcome: string | null;
@@ -14,7 +14,6 @@ export interface RunInWords {
 
 const END_STATES: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'skipped']);
 
-/** Returns true when the run has ended. */
 export function isOver({ state }: Pick<RunInWords, 'state'>): boolean {
   return END_STATES.has(state);
 }
@@ -47,7 +46,6 @@ export function waitOf(waitingFor: string): string {
   return `Waiting: ${WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase()}.`;
 }
 
-/** Words for the warnings of a run. */
 export const WARNINGS: Readonly<Record<Shape<'Run'>['warnings'][number], string>> = {
   tools_failed: 'Every call to the tools of a connection failed, so the run had to work without them.',
 };
@@ -60,7 +58,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   rehearsal: 'Rehearsal',
 };
 
-/** Words the trigger of a run. */
+/** Writes the trigger of a run in words. */
 export function starterOf({ trigger }: { readonly trigger: string }): string {
   return STARTERS[trigger] ?? humanize(trigger);
 }
@@ -86,7 +84,7 @@ export function lineOf(run: Shape<'RunSummary'>): string {
   return line;
 }
 
-/** Returns when a run began; before that, when it is to begin or was asked for. */
+/** Returns the time at which a run began. Before that, returns when it is to begin or was requested. */
 export function atOf({
   startedAt,
   scheduledFor,
@@ -108,7 +106,7 @@ export function humanize(name: string): string {
 /**
  * Chooses the word on the badge of a step. Steps that were open at the end of their run are recorded as failed at the
  * same instant, although they did not fail themselves. Any other call that failed before it began was refused. A
- * running run makes the calls that were pending when it was read.
+ * pending step of a running run counts as started.
  */
 export function stepBadgeOf(
   { kind, state, startedAt, finishedAt }: Shape<'Step'>,

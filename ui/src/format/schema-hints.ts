@@ -32,7 +32,7 @@ export class SchemaHints {
     return types.includes('number') || types.includes('integer');
   }
 
-  /** Returns the texts that are allowed; empty where others are too. */
+  /** Returns the only texts that are allowed; empty if any text is. */
   get choices(): readonly string[] {
     const values = memberOf(this.#node, 'enum');
     return Array.isArray(values) ? values.filter((each) => typeof each === 'string') : [];
@@ -70,10 +70,10 @@ export class SchemaHints {
   }
 }
 
-/** References that are followed; a schema may refer to itself. */
+/** The most references that are followed, because a schema may refer to itself. */
 const MAX_REFERENCES = 8;
 
-/** Follows references inside of the schema, and of alternatives takes the first that is not null. */
+/** Follows references inside of the schema, and takes the first alternative that is not null. */
 function resolved(root: unknown, start: unknown): unknown {
   let node = start;
   for (let count = 0; count < MAX_REFERENCES; count += 1) {

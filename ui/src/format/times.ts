@@ -16,7 +16,7 @@ const LONG = { ...SHORT, year: 'numeric' } as const;
 const RELATIVE = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Keeps each format: making one takes many times as long as using it, and a long list has thousands of times. */
+/** Keeps each format: a long list has thousands of times, and making a format takes far longer than using it. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify(options);
   const format = formats.get(key) ?? new Intl.DateTimeFormat(LOCALE, options);

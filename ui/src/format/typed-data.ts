@@ -5,7 +5,7 @@ import { isRecord, memberOf, valueAt } from './json-pointer.ts';
 import { SchemaHints } from './schema-hints.ts';
 
 export interface TypedField {
-  /** Its name in the data; empty if the value itself is shown. */
+  /** Name of the field in the data; empty if the value itself is shown. */
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
@@ -70,7 +70,7 @@ export function typedViewOf(data: unknown, schema: unknown, changes: DataChanges
   } else if (isRecord(data)) {
     for (const name of namesIn([data], hints)) {
       const value = data[name];
-      // This list is shown as the table already.
+      // The table already shows this list.
       if (tables.length > 0 && `/${name}` === by?.list) continue;
       if (isTable(value)) tables.push(tableOf(name, value, hints.member(name), null));
       else if (value !== undefined) facts.push({ ...fieldOf(name, hints.member(name)), value });
@@ -81,7 +81,7 @@ export function typedViewOf(data: unknown, schema: unknown, changes: DataChanges
   return { facts, tables };
 }
 
-/** Columns that a table shows; further ones are named below it. */
+/** The most columns of a table. Further ones are named below it. */
 const MAX_FIELDS = 40;
 
 function tableOf(name: string, items: readonly unknown[], hints: SchemaHints, changes: DataChanges | null): TypedTable {

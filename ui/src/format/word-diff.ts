@@ -14,9 +14,9 @@ export interface LinePair {
   readonly same: boolean;
 }
 
-/** Words of a pair of lines that may differ; with more of them the lines count as unrelated. */
+/** The most words in which two lines may differ. Lines with more differences count as unrelated. */
 const MAX_EDITS = 200;
-/** Edits of all pairs together, which limits the work for two texts with little in common. */
+/** The most edits of all pairs together, which limits the work for two texts with little in common. */
 const ALL_EDITS = 4_000;
 
 /** Compares two texts by word. Changed lines are paired. */
@@ -45,7 +45,7 @@ export function wordDiff(before: string, after: string): readonly LinePair[] {
   return pairs;
 }
 
-/** Returns a comparison of two lines that differ, with one limit on the edits of all of them. */
+/** Returns a function that compares two lines. All of its calls share one limit on edits. */
 export function createWordDiff(): (before: string | undefined, after: string | undefined) => LinePair {
   let left = ALL_EDITS;
   return (before, after) => {
@@ -66,7 +66,7 @@ function editsOf(changes: Changes): number {
   return changes.reduce((sum, { added, removed, value }) => sum + (added || removed ? value.length : 0), 0);
 }
 
-/** Returns one side of a comparison: all but what the other one has `added`, or this one `removed`. */
+/** Returns one side of a comparison: the old line without added parts, or the new line without removed ones. */
 function sideOf(changes: Changes, without: 'added' | 'removed'): readonly Stretch[] {
   return changes
     .filter((change) => !change[without])

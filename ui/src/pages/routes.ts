@@ -163,7 +163,7 @@ const runRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'runs/$runId',
   validateSearch: searchOf('tab'),
-  // A pointer that moves over links loads only the code of the page.
+  // While the pointer is on a link, only the code of its page is loaded.
   loader({ context, params, cause }) {
     if (cause !== 'preload') readRunAhead(context.queryClient, params);
   },

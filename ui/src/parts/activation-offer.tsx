@@ -50,7 +50,7 @@ function Offer({
   );
 }
 
-/** Names the recipients of its results, and says whether failures are mailed. */
+/** Names the recipients of a routine's results, and says whether failures are mailed. */
 function recipientsInWords(
   { notifications: { mail }, resultsTo, webhookUrl }: Pick<Routine, 'notifications' | 'resultsTo' | 'webhookUrl'>,
   project: Shape<'ProjectDetail'>,

@@ -20,7 +20,7 @@ export interface AskedProps {
   readonly onAnswered?: ((question: Shape<'AskedQuestion'>) => void) | undefined;
 }
 
-/** Shows a question as text, for a model wrote it, with its answer or the ways to answer it. */
+/** Shows a question as plain text, because a model wrote it, with its answer or the ways to answer it. */
 export function AskedQuestion({ of: asked, onAnswered }: AskedProps) {
   const { question, state = 'open' } = asked;
   return (

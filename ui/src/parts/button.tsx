@@ -32,9 +32,9 @@ export interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> 
   readonly kind?: ButtonKind;
   readonly size?: ButtonSize;
   readonly icon?: LucideIcon;
-  /** True while the action runs: the button shows it and ignores further clicks. */
+  /** True while the action runs: the button shows this and ignores further clicks. */
   readonly busy?: boolean;
-  /** One sentence that says why the button cannot be used now; it then shows that and does nothing. */
+  /** One sentence that says why the button cannot be used now. The button then only shows the sentence. */
   readonly disabledReason?: string | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface ComboboxProps<Item> {
   readonly onType?: (text: string) => void;
 }
 
-/** Matches that are drawn: there may be thousands. */
+/** The most matches that are drawn, because there may be thousands. */
 const SHOWN = 500;
 
 /** Chooses one item of many, found by typing. */

@@ -59,7 +59,7 @@ export function ComparedTable({ table: { columns, rows } }: { readonly table: Ta
   );
 }
 
-/** A column keeps its words whole, and the table scrolls instead. */
+/** Keeps the words of a column whole; the table scrolls instead. */
 const CELL = 'min-w-16 max-w-88 px-2 py-1.5 align-top';
 
 const WORDS = { '+': 'Added', '−': 'Removed', '~': 'Changed', '=': 'The same' } as const;
@@ -85,7 +85,7 @@ function Cells({ row: { sign, cells }, columns }: { readonly row: RowPair; reado
   );
 }
 
-/** Shows a value that both have once, and a changed one after the old one. */
+/** Shows a value that both tables have once, and a changed value after the old one. */
 function Cell({ pair }: { readonly pair: LinePair | undefined }) {
   if (pair === undefined) return null;
   const { before, after, same } = pair;
@@ -118,7 +118,7 @@ export function Stretches({ of, as: Tag = 'span', whole = false }: StretchesProp
           drawn(text)
         ),
       )}
-      {/* An empty line is as high as any. */}
+      {/* Gives an empty line the height of any other. */}
       {of.length === 0 && <br />}
     </span>
   );

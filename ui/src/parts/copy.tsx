@@ -75,7 +75,7 @@ export function CodeBlock({ code, label, wrap = false, maxHeight = 'md' }: CodeB
   return (
     <div className="group/code relative min-w-0 rounded-lg border border-line bg-sunken">
       <pre
-        // Reachable by keyboard, as it may scroll.
+        // Reachable by keyboard, because the code may scroll.
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
         tabIndex={0}
         role="region"

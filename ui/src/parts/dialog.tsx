@@ -75,7 +75,7 @@ export function Dialog({
   );
 }
 
-/** Focuses the first field, else the first button at the end, which cancels, else the dialog. */
+/** Focuses the first field, else the first button at the end (Cancel), else the dialog. */
 function firstFocus(popup: HTMLElement | null): HTMLElement | null {
   return (
     popup?.querySelector<HTMLElement>('input:not([aria-hidden], [hidden]), textarea, [role="combobox"]') ??

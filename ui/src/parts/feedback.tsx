@@ -9,7 +9,7 @@ export interface EmptyStateProps {
   readonly icon?: LucideIcon;
   /** The empty state in a few words: "No routines yet". */
   readonly title: string;
-  /** The reason, or the use of such an entry. */
+  /** Reason why the list is empty, or the use of its entries. */
   readonly children?: ReactNode;
   /** Button or link of the next step. */
   readonly action?: ReactNode;
@@ -41,7 +41,7 @@ export function ErrorState({ error, onRetry, title }: ErrorStateProps) {
   return (
     <div
       role="alert"
-      // A box around it already has a frame.
+      // A box around the message already has a frame.
       className="flex flex-col items-center rounded-lg border border-line px-6 py-12 text-center in-data-box:border-0 in-data-box:px-0 in-data-box:py-2"
     >
       <Icon aria-hidden className={cx('mb-3 size-5', isForbidden ? 'text-faint' : 'text-bad')} strokeWidth={1.75} />
@@ -64,9 +64,9 @@ function headline({ status }: ApiError): string {
 }
 
 export interface AwaitProps<D> {
-  /** The data, or a value made of it. A spread of a read would follow each refresh. */
+  /** A read, or a value made from its data. Do not spread a read: the page would be drawn again at each refresh. */
   readonly of: Pick<Loaded<D>, 'data' | 'error' | 'refetch'>;
-  /** Header of a page that has its own only with its data; shown above the skeleton and above an error. */
+  /** Header above the skeleton and above an error, for a page whose own header needs the data. */
   readonly header?: ReactNode;
   /** Skeleton in the shape of the content. */
   readonly skeleton: ReactNode;

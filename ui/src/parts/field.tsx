@@ -70,7 +70,7 @@ export function Field({
 /** The service's words for a value that is missing. */
 const EMPTY = /^(?:required|must not be empty)\.?$/i;
 
-/** Makes the error of an empty field: "Enter the name."; a name in capitals keeps them. */
+/** Makes the error of an empty field, such as "Enter the name." A name in capitals keeps its capitals. */
 function askFor(label: string): string {
   const isAcronym = /^[A-Z]{2}/.test(label);
   return `Enter the ${isAcronym ? label : `${label.charAt(0).toLowerCase()}${label.slice(1)}`}.`;

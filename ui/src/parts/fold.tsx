@@ -9,7 +9,7 @@ export interface FoldProps {
   readonly startsOpen?: boolean;
 }
 
-/** Shows a line that opens; its content is created only then, so that a hundred of them stay quick. */
+/** Shows a line that opens. Its content is created only when it opens, so that a hundred lines stay quick. */
 export function Fold({ summary, children, className, startsOpen = false }: FoldProps) {
   const [isOpen, setOpen] = useState(startsOpen);
   const id = useId();

@@ -14,7 +14,7 @@ export interface FormDialogProps<Values extends FieldValues> extends Omit<Dialog
   readonly action: string;
   readonly kind?: ButtonKind;
   readonly disabledReason?: string | undefined;
-  /** Maps the server's names of fields to those of the form, where they differ. */
+  /** Maps the server's names of fields to those of the form, if they differ. */
   readonly names?: Readonly<Record<string, FieldPath<Values>>>;
 }
 

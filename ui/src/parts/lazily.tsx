@@ -5,7 +5,7 @@ import { Skeleton, SkeletonText } from './skeleton.tsx';
 import type { TextDiffProps } from './text-diff.tsx';
 import type { WebhookSecretProps } from './webhook-secret.tsx';
 
-/** Shows a part whose code loads late; until then its skeleton, which says that it is busy, as it may change height. */
+/** Shows a part whose code loads late. Until then a skeleton is marked as busy, because its height may change. */
 export function Lazily({ skeleton, children }: { skeleton: ReactNode; children: ReactNode }) {
   return <Suspense fallback={<div aria-busy="true">{skeleton}</div>}>{children}</Suspense>;
 }
@@ -45,7 +45,7 @@ export function TextDiff(props: TextDiffProps) {
 
 const WebhookSecretDialog = lazy(() => import('./webhook-secret.tsx'));
 
-/** Shows the secret of a webhook once. Its code loads while the page that may make one is open, not with the secret. */
+/** Shows the secret of a webhook once. The code loads earlier, with the page that may make a secret. */
 export function WebhookSecret(props: WebhookSecretProps) {
   return (
     <Suspense>

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { RichText } from './lazily.tsx';
 
-/** Shows a text while it is written, in a box that keeps its end in sight until the reader scrolls up in it. */
+/** Shows a text while it is written, in a box that keeps the end in sight until the reader scrolls up in it. */
 export function LiveText({ text }: { readonly text: string }) {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -44,7 +44,7 @@ const NEAR_PX = 48;
 const MOST = 20_000;
 const STEP = 8_000;
 
-/** Returns the end of a long text, from the beginning of a line. It moves in steps, so that the page is steady. */
+/** Returns the end of a long text, from the start of a line. The start moves in steps, so that the page is steady. */
 function endOf(text: string): string {
   if (text.length <= MOST) return text;
   const from = Math.ceil((text.length - MOST) / STEP) * STEP;

@@ -49,13 +49,13 @@ const EVENTS: readonly {
 
 export interface EventsProps {
   readonly mail: Mail;
-  /** Says below each event when it is mailed. */
+  /** True to say below each event when it is mailed. */
   readonly described?: boolean;
   readonly disabled?: boolean;
   readonly onChange: (mail: Mail) => void;
 }
 
-/** Chooses the events that are mailed, a box each. */
+/** Chooses the events that are mailed, each with a checkbox. */
 export function Events({ mail, described = false, disabled = false, onChange }: EventsProps) {
   return EVENTS.map(({ value, label, description }) => (
     <Checkbox
@@ -79,7 +79,7 @@ export function recipientsOf({ to }: Mail): (typeof RECIPIENTS)[number]['value']
   return typeof to === 'string' ? to : 'people';
 }
 
-/** Mails other recipients; chosen people begin with none. */
+/** Returns the settings with other recipients. A list of chosen people begins empty. */
 export function withRecipients(mail: Mail, next: (typeof RECIPIENTS)[number]['value']): Mail {
   return { ...mail, to: next === 'people' ? [] : next };
 }
@@ -91,7 +91,7 @@ export interface PeopleProps {
   readonly onChange: (chosen: string[]) => void;
 }
 
-/** Chooses people of the organization, a box each. */
+/** Chooses people of the organization, each with a checkbox. */
 export function People({ organizationId, chosen, disabled = false, onChange }: PeopleProps) {
   const members = useRead(
     '/v1/organizations/{organizationId}/members',

@@ -50,7 +50,6 @@ export function ManagedNotice({
   );
 }
 
-/** Shows the external key. */
 export function ExternalKey({ of }: { readonly of: string }) {
   return <code className="text-xs wrap-anywhere">{of}</code>;
 }

@@ -16,7 +16,7 @@ export interface MarkdownProps {
 }
 
 const OUTLINED_WORDS = 1_200;
-/** Characters that take a tenth of a second to format; the beginning of a longer text is shown as written meanwhile. */
+/** Length that takes a tenth of a second to format. The beginning of a longer text is shown as written meanwhile. */
 const LONG = 20_000;
 
 /**
@@ -54,7 +54,7 @@ export default function MarkdownText({ text, outlined = false }: MarkdownProps) 
   );
 }
 
-/** Elements that are added at a time: adding all of a long text at once would block the page. */
+/** Number of elements added at a time: adding all of a long text at once would block the page. */
 const STEP = 600;
 
 /** Shows nodes, many of them step by step. */
@@ -113,7 +113,7 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
       );
     case 'pre':
       return (
-        // Reachable by keyboard, as it may scroll.
+        // Reachable by keyboard, because the text may scroll.
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
         <pre tabIndex={0}>{children.map(draw)}</pre>
       );
@@ -133,5 +133,5 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
   }
 });
 
-/** Elements that announce more of the same where only such elements are allowed. */
+/** Elements that mark the place of further nodes where only certain elements are allowed. */
 const MARKS: Readonly<Record<string, string>> = { ol: 'li', ul: 'li', tbody: 'tr', tr: 'td' };

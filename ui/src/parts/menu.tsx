@@ -10,14 +10,14 @@ export interface MenuAction {
   readonly icon?: LucideIcon;
   readonly onSelect: () => void;
   readonly danger?: boolean;
-  /** The reason why it cannot be chosen now. */
+  /** The reason why the action cannot be chosen now. */
   readonly disabledReason?: string | undefined;
 }
 
 export interface MenuProps {
   /** Groups of actions, separated by lines. */
   readonly groups: readonly (readonly MenuAction[])[];
-  /** Label of the button where none is given. */
+  /** Label of the button if there is no `trigger`. */
   readonly label?: string;
   readonly trigger?: ReactElement<Record<string, unknown>>;
   readonly align?: 'start' | 'center' | 'end';

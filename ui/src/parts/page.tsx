@@ -6,9 +6,9 @@ import { cx } from './cx.ts';
 
 export interface PageHeaderProps {
   readonly title: ReactNode;
-  /** Title of the browser's tab, needed where `title` is not a text. */
+  /** Title of the browser's tab, needed if `title` is not a text. */
   readonly documentTitle?: string;
-  /** One sentence where the title alone does not explain the page. */
+  /** One sentence, if the title alone does not explain the page. */
   readonly description?: ReactNode;
   /** A state, shown next to the title. */
   readonly badge?: ReactNode;
@@ -55,7 +55,7 @@ export interface SectionProps {
   readonly actions?: ReactNode;
   readonly children: ReactNode;
   readonly className?: string;
-  /** Draws it in a box of its own, on the surface. */
+  /** True to draw the section in a box of its own. */
   readonly boxed?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { count } from '#ui/format/numbers.ts';
 import { piecesOf } from '#ui/format/pieces.ts';
 import { Button } from './button.tsx';
 
-/** Shows a text without formatting. A long one is shown piece by piece, as its layout would block the page. */
+/** Shows a text without formatting. A long one is shown piece by piece, because its layout would block the page. */
 export function PlainText({ text, label }: { readonly text: string; readonly label: string }) {
   const [shown, setShown] = useState(1);
   const pieces = piecesOf(text);
@@ -12,7 +12,7 @@ export function PlainText({ text, label }: { readonly text: string; readonly lab
   return (
     <>
       <div
-        // Reachable by keyboard, as it may scroll.
+        // Reachable by keyboard, because the text may scroll.
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
         tabIndex={0}
         role="region"

@@ -4,7 +4,7 @@ import type { PlainDocument, TextDocument } from '#ui/format/document.ts';
 
 type Read = TextDocument | PlainDocument;
 
-/** A result of 400,000 characters takes three seconds of a processor at most, which may be busy. */
+/** Longest time to format a text: at most three seconds for 400,000 characters, but the processor may be busy. */
 const MAX_MS = 15_000;
 
 /** An idle worker whose code is loaded or loading. */
@@ -25,7 +25,7 @@ function takeWorker(): Worker {
   return worker;
 }
 
-/** Formats a text in another thread; undefined until that is done. Meanwhile the last result stays. */
+/** Formats a text in another thread. Returns the last result meanwhile, undefined before the first. */
 export function useDocument(text: string): Read | undefined {
   const [read, setRead] = useState<Read>();
   // Checking each line costs less than a worker.
@@ -62,7 +62,7 @@ export function useDocument(text: string): Read | undefined {
     worker.addEventListener('error', () => giveUp(plain('this browser could not format it')), {
       signal,
     });
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
     worker.postMessage(text);
     return () => giveUp();
   }, [text, refused]);

@@ -20,7 +20,7 @@ interface Declared {
 
 const DECLARED: Readonly<Record<RoutineField, Declared>> = ROUTINE_FIELDS;
 const BY_NAME: ReadonlyMap<string, Declared> = new Map(Object.entries(DECLARED));
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys returns plain texts
 const NAMES = Object.keys(DECLARED) as RoutineField[];
 
 /**
@@ -100,7 +100,7 @@ export function textOf(field: string, value: unknown): string {
     .join('\n');
 }
 
-/** Names a part, with its unit where the name lacks it. */
+/** Names a part, with its unit if the name lacks one. */
 function partInWords(path: string): string {
   const label = labelOf(path);
   const unit = declared(path)?.unit;
@@ -113,7 +113,7 @@ function nameIn(value: unknown): string {
     : JSON.stringify(value);
 }
 
-/** Words a field outside of a sentence. */
+/** Writes the value of a field in words, outside of a sentence. */
 export function valueInWords(field: RoutineField, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'string') return DECLARED[field].choices?.[value]?.label ?? (value || 'None');
@@ -122,7 +122,6 @@ export function valueInWords(field: RoutineField, value: unknown): string {
   return textOf(field, value) || 'None';
 }
 
-/** Returns true for the default value of a field. */
 export function isDefault(field: RoutineField, value: unknown): boolean {
   return JSON.stringify(value ?? null) === JSON.stringify(DECLARED[field].default ?? null);
 }

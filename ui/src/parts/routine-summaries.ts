@@ -8,7 +8,7 @@ type Settings = Pick<Shape<'Routine'>, Exclude<RoutineField, 'model'>>;
 
 export type Group = Exclude<keyof typeof GROUPS, 'What it does' | 'Schedule'>;
 
-/** Words the settings of each group in a line, for the composer and for the page of the routine. */
+/** Writes the settings of each group in one line, for the composer and for the page of the routine. */
 export const SUMMARIES: Readonly<Record<Group, (settings: Settings) => string>> = {
   Results: ({ outcome, checks, carryResult, facts, resultSchema }) =>
     joined(

@@ -4,7 +4,7 @@ export interface ScheduleProps {
   /** The schedule in the words of the service. */
   readonly words: string;
   readonly cron: string;
-  /** Zone of its times, which is named if it is not the reader's. */
+  /** Time zone of the schedule, shown if it is not the reader's. */
   readonly zone?: string;
 }
 

@@ -21,7 +21,7 @@ export interface SelectProps<Value extends string> {
   readonly placeholder?: string;
   readonly label?: string;
   readonly disabled?: boolean;
-  /** Makes it as wide as its content and drops the frame, for filters in a line. */
+  /** True for a control without a frame that is as wide as its content, for filters in a line. */
   readonly compact?: boolean;
   readonly icon?: ReactNode;
   readonly className?: string;

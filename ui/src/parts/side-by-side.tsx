@@ -22,7 +22,7 @@ export default function SideBySide({ label, before, after }: SideBySideProps) {
 
 type Pair = (LinePair & Partial<Pick<BlockPair, 'look' | 'depth'>>) | TablePair;
 
-/** Shows pairs of lines next to each other, and tables across. */
+/** Shows pairs of lines next to each other, and tables over the whole width. */
 export function Pairs({ label, pairs }: { readonly label: string; readonly pairs: readonly Pair[] }) {
   const { shown, open, more } = useFolds(pairs);
   return (
@@ -90,7 +90,7 @@ interface PartProps {
   readonly children: ReactNode;
 }
 
-/** Headings, paragraphs and items are further apart than the lines of a text as it was written. */
+/** Sets headings, paragraphs and items further apart than the lines of a plain text. */
 function Beside({ pair: { look }, className, children }: PartProps) {
   const isSpaced = look !== undefined && look !== 'code';
   return (
@@ -108,7 +108,7 @@ function Beside({ pair: { look }, className, children }: PartProps) {
   );
 }
 
-/** Sets the items of a list, and what is quoted, further in. */
+/** Indents the items of lists, and quotes. */
 function Indented({ pair: { look, depth = 0 }, children }: PartProps) {
   return (
     <div
@@ -124,7 +124,7 @@ function Indented({ pair: { look, depth = 0 }, children }: PartProps) {
   );
 }
 
-/** One of two differing lines; the sign and the word say which, so that color is not needed. */
+/** Shows one of two differing lines. A sign and a word say which one, so that color is not needed. */
 function Side({ pair, sign }: { readonly pair: Exclude<Pair, TablePair>; readonly sign: '+' | '−' }) {
   const isAfter = sign === '+';
   const stretches = isAfter ? pair.after : pair.before;

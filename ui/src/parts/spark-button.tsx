@@ -11,7 +11,7 @@ export interface SparkButtonProps {
   readonly onClick: () => void;
 }
 
-/** Opens the course of a row's number, and shows it small from two values on. */
+/** Opens the chart of a row's number. Shows a small chart in the button if there are two values or more. */
 export function SparkButton({ label, values, onClick }: SparkButtonProps) {
   if (values === undefined || values.filter((value) => value !== null).length < 2) {
     return <IconButton size="sm" icon={ChartLine} label={label} onClick={onClick} />;

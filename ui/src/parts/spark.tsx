@@ -5,11 +5,11 @@ const HEIGHT = 18;
 const MARGIN = 2;
 
 export interface SparkProps {
-  /** Oldest first; null if there is none: the line has a gap there. */
+  /** Oldest first. Null leaves a gap in the line. */
   readonly values: readonly (number | null)[];
 }
 
-/** Draws the course of a number in the size of a word; the text beside it has the values. */
+/** Draws a number over time in the size of a word. The text beside it has the values. */
 export default function Spark({ values }: SparkProps) {
   const known = values.flatMap((value) => value ?? []);
   const [low, high] = [Math.min(...known), Math.max(...known)];

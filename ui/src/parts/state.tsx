@@ -121,7 +121,7 @@ export interface StateBadgeProps {
   readonly reason?: string | undefined;
 }
 
-/** A state as a dot and a word. */
+/** Shows a state as a dot and a word. */
 export function StateBadge({ state, reason }: StateBadgeProps) {
   const { label, tone } = describeState(state);
   return (
@@ -132,7 +132,7 @@ export function StateBadge({ state, reason }: StateBadgeProps) {
   );
 }
 
-/** Only the dot; the word is next to it. */
+/** Shows only the dot of a state, for a place where the word is next to it. */
 export function Dot({ tone }: { readonly tone: Tone }) {
   return (
     <span

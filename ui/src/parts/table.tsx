@@ -6,13 +6,13 @@ export interface Column<Row> {
   readonly key: string;
   readonly header: ReactNode;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers are aligned to the right. */
+  /** `right` for numbers. */
   readonly align?: 'left' | 'right';
-  /** A Tailwind width, like `w-40`; one column without takes the rest. */
+  /** A Tailwind width, like `w-40`. One column without a width takes the rest. */
   readonly width?: string;
   /** The column is left out below this width, so its content must be elsewhere too. */
   readonly from?: 'md' | 'lg';
-  /** Shows the cell without its column's name where the table becomes a list, on a phone. */
+  /** Shows the cell without its column's name if the table is a list, on a phone. */
   readonly bare?: boolean;
 }
 
@@ -33,8 +33,9 @@ export interface DataTableProps<Row> {
 const FROM = { md: 'max-md:hidden!', lg: 'max-lg:hidden!' } as const;
 
 /**
- * Rows of about 44 px under quiet headers. Below 640 px each row becomes a small card: its first column is the title,
- * the others follow with their headers. The roles are spelled out because that layout removes them.
+ * Shows rows of about 44 px under quiet headers. Below 640 px each row becomes a small card: its first column is the
+ * title, the others follow with their headers. The layout of cards removes the roles of a table, so they are set
+ * explicitly.
  */
 export function DataTable<Row>({
   label,
@@ -130,12 +131,12 @@ function PlainRow<Row>({ row, columns, actions, isDim }: BodyRowProps<Row>) {
   );
 }
 
-/** Says whether a cell carries its column's name where the table is a list. */
+/** Tells whether a cell shows its column's name if the table is a list. */
 function isNamed<Row>(column: Column<Row>, index: number): boolean {
   return index > 0 && column.bare !== true;
 }
 
-/** The link of a row: the whole row takes its click. */
+/** The link of a row. A click anywhere on the row follows the link. */
 export const RowLink = createLink(RowAnchor);
 
 function RowAnchor({ className, children, ...rest }: ComponentProps<'a'>) {

@@ -5,7 +5,7 @@ import { cx } from './cx.ts';
 export interface Tab<Value extends string> {
   readonly value: Value;
   readonly label: ReactNode;
-  /** Heads the tabs from this one on, until the next group; with groups, tabs stand beside their panel. */
+  /** Heading above this tab and the following ones, until the next group. With groups, tabs are beside their panel. */
   readonly group?: string;
   readonly panel: ReactNode;
 }
@@ -17,7 +17,7 @@ export interface TabsProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
-/** Views of the same thing. The address keeps the open one. */
+/** Switches between views of the same thing. The address keeps the open one. */
 export function Tabs<Value extends string>({ label, tabs, value, onChange }: TabsProps<Value>) {
   const list = useRef<HTMLDivElement>(null);
   const index = tabs.findIndex((tab) => tab.value === value);

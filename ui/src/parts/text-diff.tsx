@@ -2,7 +2,7 @@ import { diffLines, type DiffLine } from '#ui/format/diff-lines.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { cx } from './cx.ts';
 
-/** Lines that are shown around each change. */
+/** Number of lines shown around each change. */
 const CONTEXT = 3;
 
 const STYLES = {
@@ -23,7 +23,7 @@ export default function TextDiff({ label, before, after }: TextDiffProps) {
   const isShown = (index: number) => before === after || isNear(lines, index);
   return (
     <div
-      // Reachable by keyboard, as it may scroll.
+      // Reachable by keyboard, because the text may scroll.
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
       tabIndex={0}
       role="region"

@@ -2,7 +2,7 @@ import { createLink } from '@tanstack/react-router';
 import type { ComponentProps } from 'react';
 import { cx } from './cx.ts';
 
-/** A link inside of a sentence. */
+/** Shows a link inside of a sentence. */
 export const TextLink = createLink(Anchor);
 
 function Anchor({ children, className, ...rest }: ComponentProps<'a'>) {

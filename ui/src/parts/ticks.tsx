@@ -28,8 +28,8 @@ const FILLS: Readonly<Record<Tone, string>> = {
 };
 
 /**
- * The last runs, the newest on the right: a full bar for a run, a half one for a skipped occurrence, a low one for a
- * coming one.
+ * Shows the last runs, the newest on the right: a full bar for a run, a half one for a skipped occurrence, a low one
+ * for a coming one.
  */
 export function Ticks({ runs, length = 10 }: TicksProps) {
   const shown = runs.slice(0, length).toReversed();
@@ -62,7 +62,7 @@ export function Ticks({ runs, length = 10 }: TicksProps) {
   );
 }
 
-/** A run with its title, which appears over the whole height even of a low bar. */
+/** Shows a run. Its title appears over the whole height even of a low bar. */
 function Bar({ run: { state, at }, x }: { readonly run: Tick; readonly x: number }) {
   const height = heightOf(state);
   const { label, tone } = describeState(state);

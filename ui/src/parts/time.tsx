@@ -13,7 +13,7 @@ export interface TimeProps {
 
 const DAY_MS = 86_400_000;
 
-/** An instant in words, with the exact time and its zone as the title. */
+/** Shows an instant in words, with the exact time and its zone as the title. */
 export function Time({ at, as = 'date', zone, className }: TimeProps) {
   if (at === null) return <span className="text-faint">–</span>;
   const instant = new Date(at);

@@ -5,8 +5,8 @@ import { toasts } from '#ui/api/toast.ts';
 import { IconButton } from './button.tsx';
 
 /**
- * Shows the toasts of the whole page, and announces them to screen readers. While a dialog is open, only the newest is
- * shown, at the top, because the buttons of dialogs are at the bottom.
+ * Shows the toasts of the whole page, and announces them to screen readers. While a dialog is open, only the newest
+ * toast is shown, at the top, because the buttons of dialogs are at the bottom.
  */
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
   return (

@@ -14,7 +14,7 @@ export interface ToggleProps {
   readonly disabled?: boolean;
 }
 
-/** A checkbox in a list, or in a form. */
+/** Shows a checkbox, in a list or in a form. */
 export function Checkbox({ label, description, checked, onChange, disabled = false }: ToggleProps) {
   const id = useId();
   return (
@@ -36,7 +36,7 @@ export function Checkbox({ label, description, checked, onChange, disabled = fal
   );
 }
 
-/** A setting that takes effect at once. */
+/** Switches a setting at once. */
 export function Switch({ label, description, checked, onChange, disabled = false }: ToggleProps) {
   const id = useId();
   return (
@@ -89,7 +89,7 @@ export interface RadioCardsProps<Value extends string> {
 
 const COLUMNS = { 1: '', 2: 'sm:grid-cols-2', 3: 'sm:grid-cols-3' } as const;
 
-/** One of a few choices that each need a word of explanation. */
+/** Chooses one of a few values that each need a word of explanation. */
 export function RadioCards<Value extends string>({
   label,
   options,

@@ -10,12 +10,12 @@ export interface TooltipProps {
 /** One popup for all triggers, because a list of hundreds of buttons would otherwise pay for a popup each. */
 const popup = Base.createHandle<ReactNode>();
 
-/** Adds a hint on hover and focus; never the only place of necessary information. */
+/** Adds a hint on hover and focus. Necessary information must not be in a hint alone. */
 export function Tooltip({ text, children }: TooltipProps) {
   return <Base.Trigger handle={popup} payload={text} render={children} />;
 }
 
-/** Holds the popup, and the time after which it opens. */
+/** Provides the popup of all hints, and the time after which it opens. */
 export function TooltipProvider({ children }: { readonly children: ReactNode }) {
   return (
     <Base.Provider delay={400}>

@@ -9,7 +9,7 @@ export interface TypedDataProps {
   readonly schema: unknown;
   /** The differences from other data of the routine. */
   readonly changes: DataChanges | null;
-  /** Adds a button to a row, like one for its past. */
+  /** Adds a button to each row, such as one for earlier values. */
   readonly rowAction?: RowAction | undefined;
 }
 
@@ -31,7 +31,7 @@ export default function TypedData({ data, schema, changes, rowAction }: TypedDat
         <TypedTableView
           key={index}
           table={table}
-          // The first is the one whose items are told apart.
+          // Only the items of the first table are told apart by a key.
           rowAction={index === 0 && changes?.by != null ? rowAction : undefined}
         />
       ))}

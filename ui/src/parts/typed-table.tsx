@@ -18,11 +18,11 @@ export interface TypedTableViewProps {
   readonly rowAction: RowAction | undefined;
 }
 
-/** Rows from which on a reader sorts and filters. */
+/** Number of rows from which a reader can sort and filter. */
 const MANY = 10;
-/** Rows that are drawn at a time. */
+/** Number of rows drawn at a time. */
 const STEP = 100;
-/** Rows on paper, where nothing can be opened. */
+/** The most rows on paper, where a reader cannot show more. */
 const MOST_PRINTED = 2_000;
 
 interface Order {
@@ -126,7 +126,7 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
   );
 }
 
-/** Moves ids to the end. Where an id is the only name of an item, it stays in place. */
+/** Moves ids to the end. An id that is the only name of an item stays in place. */
 function idsLast(fields: readonly TypedField[]): readonly TypedField[] {
   const isId = ({ name }: TypedField) => ID.test(name);
   if (!fields.some((field) => !isId(field) && !field.isNumber)) return fields;
@@ -135,7 +135,7 @@ function idsLast(fields: readonly TypedField[]): readonly TypedField[] {
 
 const ID = /^(?:id|uuid|guid)$|(?:[a-z]Id|_id|-id)$/;
 
-/** Scrolls sideways within itself, with a shadow on the side where there is more. */
+/** Scrolls its content sideways, with a shadow on the side where there is more. */
 function Scrolling({ label, children }: { label: string; children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [more, setMore] = useState({ left: false, right: false });

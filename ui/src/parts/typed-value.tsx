@@ -5,7 +5,7 @@ import { Fold } from './fold.tsx';
 import { PlainText } from './plain-text.tsx';
 import { Time } from './time.tsx';
 
-/** A longer text takes two lines of a table; its title has the rest. */
+/** Length from which a text takes two lines of a table. Its title then has the rest. */
 const LONG = 48;
 
 /** Shows a text in full; in a table on a screen only as much as fits its row. */

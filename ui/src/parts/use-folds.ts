@@ -1,11 +1,11 @@
 import { useState } from 'react';
 
-/** Lines that are shown around each change. */
+/** Number of lines shown around each change. */
 const CONTEXT = 2;
-/** Pairs that are drawn at a time. */
+/** Number of pairs drawn at a time. */
 const STEP = 300;
 
-/** A pair that is shown, or pairs in a row that both texts have and that are folded. */
+/** A pair that is shown, or a folded row of pairs that are the same in both texts. */
 export type Fold<P> =
   | { readonly kind: 'pair'; readonly index: number; readonly pair: P }
   | { readonly kind: 'fold'; readonly index: number; readonly length: number };
@@ -14,7 +14,7 @@ export interface Folds<P> {
   readonly shown: readonly Fold<P>[];
   /** Opens the fold that begins at an index. */
   readonly open: (index: number) => void;
-  /** Shows more of a long comparison; undefined where all is shown. */
+  /** Shows more of a long comparison; undefined once all is shown. */
   readonly more: (() => void) | undefined;
 }
 

@@ -11,7 +11,6 @@ export interface VerbButtonProps<Of> extends Pick<ButtonProps, 'kind' | 'size' |
   readonly bare?: boolean;
 }
 
-/** A button of a verb. */
 export function VerbButton<Of>({ verb, of, label, bare = false, disabledReason, ...button }: VerbButtonProps<Of>) {
   return (
     <Button

@@ -20,7 +20,7 @@ const Drawer = lazy(() => import('./drawer.tsx'));
 const FactorDemanded = lazy(() => import('./second-factor/demanded.tsx'));
 const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'));
 
-/** The frame of every page of a project: location, navigation and their keys. */
+/** Draws the frame of every page of a project: location, navigation and their keys. */
 export function AppShell() {
   const { projectId } = useParams({ from: '/account/p/$projectId' });
   return (
@@ -102,7 +102,7 @@ function Project({ projectId }: { projectId: string }) {
   return (
     <>
       <Outlet />
-      {/* Below, so that its coming moves nothing of the page. */}
+      {/* At the end, so that its arrival moves nothing of the page. */}
       {project.data?.isDemo === true && (
         <Suspense>
           <DemoNote project={project.data} />
@@ -112,7 +112,7 @@ function Project({ projectId }: { projectId: string }) {
   );
 }
 
-/** The head of narrow windows. */
+/** Draws the head of narrow windows. */
 function TopBar({ onMenu, onPalette }: { readonly onMenu: () => void; readonly onPalette: () => void }) {
   const { project } = useProjects();
   return (
@@ -135,7 +135,7 @@ interface Keys {
 /** Listens for the keys of the whole dashboard, while no field has the focus and no dialog is open. */
 function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
   const navigate = useNavigate();
-  // Kept across renderings, because one may happen between the two keys.
+  // Kept across renderings, because a rendering may happen between the two keys.
   const chordUntil = useRef(0);
   useDocumentKeys((event) => {
     if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {

@@ -5,7 +5,7 @@ import { showQuestionsBy, type Asked } from '#ui/api/verbs/ask.ts';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 
-/** The one dialog in which a verb asks before an action that cannot simply be undone. */
+/** Shows the one dialog in which verbs ask before an action that cannot simply be undone. */
 export function AskDialog() {
   const [asked, setAsked] = useState<Asked>();
   useEffect(() => showQuestionsBy(setAsked), []);

@@ -9,7 +9,7 @@ export interface AuthFrameProps {
   readonly footer?: ReactNode;
 }
 
-/** The frame of pages before the sign-in. */
+/** Draws the frame of pages before the sign-in. */
 export function AuthFrame({ title, description, children, footer }: AuthFrameProps) {
   usePageTitle(title);
   return (

@@ -1,7 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
 
-/** The sidebar of narrow windows. */
+/** Shows the sidebar in narrow windows. */
 export default function Drawer({ onClose, children }: { readonly onClose: () => void; readonly children: ReactNode }) {
   return (
     <Base.Root open onOpenChange={(next) => !next && onClose()}>

@@ -5,10 +5,7 @@ import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { usePageTitle } from '#ui/parts/page-title.ts';
 
-/**
- * Catches errors that a page did not. It shows the request id of an error of the API, and names a fault of the
- * dashboard as such.
- */
+/** Shows an uncaught error of a page: an error of the API with its request id, or a fault of the dashboard. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   usePageTitle('Something went wrong');

@@ -20,7 +20,6 @@ const GENERAL = [
   { keys: ['Esc'], label: 'Close' },
 ];
 
-/** Lists the keys. */
 export default function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
   const config = useRead('/public/config', {}, { staleMs: 600_000 });
   return (

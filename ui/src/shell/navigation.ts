@@ -32,7 +32,7 @@ export interface Place {
     | '/p/$projectId/settings';
   readonly label: string;
   readonly icon: LucideIcon;
-  /** Pressed after `g`. */
+  /** The key that is pressed after `g`. */
   readonly key: string;
   /** Shown only while plans are offered. */
   readonly commercial?: boolean;

@@ -11,7 +11,7 @@ export interface NewProjectProps {
   readonly onCreated: (projectId: string) => void;
 }
 
-/** Makes a project in one of the organizations where this person may. */
+/** Makes a project in one of the organizations in which this person may make projects. */
 export default function NewProjectDialog({ onClose, onCreated }: NewProjectProps) {
   const { groups, organization } = useProjects();
   const form = useForm({ values: { name: '', organizationId: organization?.id ?? '' } });

@@ -24,7 +24,7 @@ export function useProjects() {
   };
 }
 
-/** Returns whether you are an owner or admin of the organization of this project; undefined until that is known. */
+/** Tells whether the person is an owner or admin of the project's organization; undefined until that is known. */
 export function useMayWrite(): boolean | undefined {
   const role = useProjects().organization?.role;
   return role && role !== 'member';

@@ -5,7 +5,7 @@ import { lazyPage } from './offline.ts';
 import { lastProject, requireSession, takeReturnPath } from './last-project.ts';
 import { parseSearch, searchOf, stringifySearch } from './search.ts';
 
-/** Every page. */
+/** The root of every page. */
 export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: Outlet,
   notFoundComponent: NotFoundPage,
@@ -20,14 +20,14 @@ export const accountRoute = createRoute({
   component: lazyPage(() => import('./account-layout.tsx'), 'AccountLayout'),
 });
 
-/** Pages of one project, which is named in the address. */
+/** Pages of one project. The address names the project. */
 export const projectRoute = createRoute({
   getParentRoute: () => accountRoute,
   path: '/p/$projectId',
   component: lazyPage(() => import('./app-shell.tsx'), 'AppShell'),
 });
 
-/** Addresses that mails, providers and the payment processor lead to; they know no project. */
+/** Addresses to which mails, providers and the payment processor lead, without a project. */
 export const placeRoutes = [
   placeRoute('/', ''),
   placeRoute('/start', '/start'),

@@ -26,7 +26,7 @@ export default function SignInAgain({ user }: Pick<Session, 'user'>) {
         <Dialog.Popup
           aria-label="Sign in"
           className="fixed inset-0 z-60 overflow-y-auto bg-canvas outline-none"
-          // The key would otherwise close a dialog of the page below.
+          // Escape would otherwise close a dialog of the page below.
           onKeyDown={(event) => {
             if (event.key === 'Escape') event.nativeEvent.stopImmediatePropagation();
           }}

@@ -18,12 +18,12 @@ interface SignInProps {
   readonly email?: string | undefined;
   readonly notice?: ReactNode;
   readonly footer?: ReactNode;
-  /** True over a page that has to stay open: links open a tab of their own. */
+  /** True over a page that has to stay open. Links then open a tab of their own. */
   readonly covers?: boolean;
   readonly onSignedIn: () => Promise<void>;
 }
 
-/** Signs a person in: by password, with the second factor where there is one, or by passkey. */
+/** Signs a person in: by password, with the second factor if they have one, or by passkey. */
 export function SignIn({ email, notice, footer, covers = false, onSignedIn }: SignInProps) {
   const form = useForm({ defaultValues: { email: email ?? '', password: '' } });
   const signIn = useSend('post', '/auth/sign-in/email', { showsError: true });

@@ -4,13 +4,13 @@ import { useEffect, useState } from 'react';
 /** Takes the token behind the hash sign of a link from a mail, and removes it from the address bar. */
 export function useHashToken(): string {
   const router = useRouter();
-  // Works also when such a link is opened in the tab where this page is already open.
+  // Read the router's state, because such a link may be opened in a tab where this page is already open.
   const hash = useRouterState({ select: ({ location }) => location.hash });
   const [token, setToken] = useState(hash);
   if (hash !== '' && hash !== token) setToken(hash);
   useEffect(() => {
     if (hash === '') return;
-    // Uses the router, which would otherwise restore the old address.
+    // Change the address through the router, which would otherwise restore the old one.
     void router.navigate({ href: location.pathname + location.search, replace: true });
   }, [router, hash]);
   return token;

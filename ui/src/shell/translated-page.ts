@@ -15,7 +15,7 @@ export function surviveTranslators(): void {
   observer.observe(document, { childList: true, subtree: true });
 
   function noteStandIn({ removedNodes: [text], addedNodes: [added], previousSibling }: MutationRecord): void {
-    // React has moved a text: otherwise the translator's copy would stay at the old place.
+    // React has moved a text: remove the translator's copy, which would stay at the old place.
     const old = added === undefined ? undefined : standIns.get(added);
     if (added !== undefined && old?.contains(added) === false) old.remove();
     // Only a translator replaces a text by an element at once; translators that do it in two steps add a `font`.

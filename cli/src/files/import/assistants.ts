@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads one job.
- * @throws when it cannot be a routine
+ * @throws when the job cannot be a routine
  */
 type ReadJob = (
   job: Fields,

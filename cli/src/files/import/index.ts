@@ -129,7 +129,7 @@ function localZone(): string {
 }
 
 const SECRETS = [
-  // Of a query, in which also a short value may be one.
+  // In a query even a short value may be a secret.
   /([?&][\w.-]*(?:key|token|secret|sig|auth|code|passw)[\w.-]*=)[^\s"'&#]+/gi,
   /(\b[\w-]*(?:api[_-]?key|token|secret|passw(?:or)?d)[\w-]*["']?\s*[=:]\s*["']?)[^\s"'&]{6,}/gi,
   /(\b(?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{8,}/g,

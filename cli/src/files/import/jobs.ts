@@ -27,7 +27,7 @@ export interface Jobs {
   readonly skipped: readonly Skipped[];
 }
 
-/** A schedule, or the reason why there is none. */
+/** A schedule, or the reason why the job has none. */
 export type Timing = { readonly schedule: string; readonly notes: readonly string[] } | { readonly why: string };
 
 /**

@@ -44,11 +44,11 @@ export interface CheckoutInput {
 
 export interface Checkout {
   readonly url: string;
-  /** `portal` for an organization that has a subscription, as it must never get a second one. */
+  /** `portal` for an organization that has a subscription, which must not get a second one. */
   readonly kind: 'checkout' | 'portal';
 }
 
-/** Lifetime of a checkout; an open one with at least `LEFT_SECONDS` left is returned again. */
+/** Lifetime of a checkout. An open checkout with at least `LEFT_SECONDS` left is reused. */
 const OPEN_SECONDS = 35 * 60;
 const LEFT_SECONDS = 10 * 60;
 
@@ -80,7 +80,7 @@ export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): P
       return await checkoutOf(ready, { ...input, customer }, attempt);
     } catch (error) {
       if (!(error instanceof CustomerGone)) throw error;
-      // The customer may have a subscription under another key. The customer would then pay for two.
+      // A customer with a live subscription is not replaced: the replacement would pay for a second one.
       if ((await findSubscribed(ready, customer).catch(ifGone)) !== undefined) throw error;
       const fresh = await replaceCustomer(ready, input.organizationId, customer);
       return checkoutOf(ready, { ...input, customer: fresh }, attempt);
@@ -114,7 +114,7 @@ async function checkoutOf(deps: Ready, input: Visitor, attempt: number): Promise
   return { url: session.url, kind: 'checkout' };
 }
 
-/** Finds the subscription that is changed in the portal instead of being bought again. */
+/** Finds the customer's live subscription, which the portal changes instead of selling a second one. */
 async function findSubscribed(deps: PaymentDeps, customer: string): Promise<Stripe.Subscription | undefined> {
   return (await fetchSubscriptions(deps, customer)).find(isLive);
 }

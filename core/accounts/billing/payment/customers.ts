@@ -29,9 +29,9 @@ export function fetchSubscriptions(
 }
 
 /**
- * Returns an organization's customer. The customer is created when first needed, and stored before any other request to
- * the processor. The processor keeps the first response to an idempotency key, errors included: an attempt that failed
- * has used up its key, and an attempt that was cut off is repeated under the same key.
+ * Returns an organization's customer. A new customer is stored before any other request to the processor. The processor
+ * keeps the first response to an idempotency key, errors included: an attempt that failed has used up its key, and an
+ * attempt that was cut off is repeated under the same key.
  * @throws {AppError} the errors of `callProcessor`
  */
 export async function ensureCustomer(
@@ -104,7 +104,7 @@ export async function isDeletedCustomer({ processor, watch }: ProcessorDeps, cus
   });
 }
 
-/** Lists the organizations that are customers. */
+/** Lists the ids of the organizations that are customers. */
 export async function listCustomers(db: Db): Promise<string[]> {
   const found = await db.rows<{
     id: string;
@@ -118,22 +118,22 @@ export const oldestUnsynced = sql`coalesce((
   where sync_requested > sync_done and customer_id is not null
 ), 0)::float8`;
 
-/** Requests a sync of one organization; does nothing when it is no customer. */
+/** Requests a sync of one organization; does nothing when the organization is no customer. */
 export async function requestSync(db: Db, organizationId: string): Promise<void> {
   await db.run`
     update billing_customers set ${requested} where organization_id = ${organizationId} and customer_id is not null
   `;
 }
 
-/** Assignments that request another sync of a customer. */
+/** SQL assignments that request another sync of a customer. */
 export const requested = sql`sync_requested = sync_requested + 1,
   requested_at = case when sync_requested > sync_done then requested_at else now() end, next_attempt_at = ${AT_ONCE}`;
 
 interface PortalVisit {
   readonly customer: string;
-  /** Address to which the portal returns. */
+  /** Address to which the portal sends the person back. */
   readonly back: string;
-  /** A change of the subscription to confirm at once. */
+  /** Change of the subscription that the portal asks to confirm as soon as it opens. */
   readonly update?: {
     readonly subscription: string;
     readonly item: string;
@@ -168,7 +168,8 @@ export async function openPortal(
 }
 
 /**
- * Opens the portal of an organization. It depends on no launch switch: a customer must always be able to cancel.
+ * Opens the portal of an organization. No launch switch closes the portal, because a customer must always be able to
+ * cancel.
  * @throws {AppError} `billing_account_missing` when the organization is no customer, and as `callProcessor`
  */
 export async function visitPortal(
@@ -197,7 +198,7 @@ export async function visitPortal(
   }
 }
 
-/** Pages of the dashboard from which a checkout can be begun, and to which it returns. */
+/** Pages of the dashboard at which a checkout can begin, and to which the browser returns. */
 const RETURN_PATHS: Readonly<Record<string, string>> = {
   billing: '/settings/billing',
   pricing: '/pricing',

@@ -4,7 +4,7 @@ import { rows, type PaidPlan } from '#core/accounts/organizations/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { isBetter, planOfPrice, type PriceList } from '../plans.ts';
 
-/** States of a subscription that has not ended, so that its customer may have to pay. */
+/** States of a subscription that has not ended: its customer may have to pay. */
 const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
 
 export function isLive({ status }: Pick<Subscription, 'status'>): boolean {
@@ -14,7 +14,7 @@ export function isLive({ status }: Pick<Subscription, 'status'>): boolean {
 /** A stored subscription: the fields for access and presentation, without payer and address. */
 export interface Subscription {
   readonly id: string;
-  /** Status in the processor's words, from an open list. */
+  /** Status in the processor's words, which may be new ones. */
   readonly status: string;
   readonly priceId: string | null;
   /** Null for a price that this service does not sell. */
@@ -38,13 +38,13 @@ interface EntitlementRule {
 
 const DAY_MS = 86_400_000;
 
-/** Days after its period for which an active subscription still counts without a report of its renewal. */
+/** Days for which an active subscription counts after the end of its period, if no renewal was reported. */
 const RENEWAL_SLACK_DAYS = 14;
 
 /**
  * Reads a subscription of the processor. Plan, price and periods come from the item with the best plan. The portal
  * cancels by `cancel_at` and leaves `cancel_at_period_end` false, so both are read.
- * @param pastDueSince when it was first seen past due
+ * @param pastDueSince time at which the subscription was first seen past due
  */
 export function readSubscription(
   rule: EntitlementRule,
@@ -72,7 +72,7 @@ export function readSubscription(
   };
 }
 
-/** Lists the items of a subscription at this service's prices, with the plan of each. */
+/** Lists the items of a subscription that have one of this service's prices, with the plan of each. */
 export function ownItems(
   prices: PriceList,
   { items }: Stripe.Subscription,
@@ -143,7 +143,7 @@ function outranks(access: rows.PaidAccess, best: rows.PaidAccess): boolean {
 }
 
 /**
- * Stores when each subscription was first seen past due, and forgets the time once it is active again.
+ * Stores when each subscription was first seen past due, and forgets the time once the subscription is active again.
  * @returns the times by the subscription's id
  */
 export async function recordPastDue(

@@ -5,7 +5,7 @@ import { AppError } from '#lib/errors.ts';
 import { requested } from './customers.ts';
 import { raise, type PaymentDeps, type Processor } from './processor.ts';
 
-/** The kinds of events that the endpoint accepts. Each leads to a new list of the customer's subscriptions. */
+/** The kinds of events that the endpoint accepts. Each makes the service list the customer's subscriptions again. */
 export const EVENT_KINDS = [
   'checkout.session.completed',
   'customer.subscription.created',
@@ -30,18 +30,18 @@ const paymentEvent = z.object({
 });
 export type PaymentEvent = z.output<typeof paymentEvent>;
 
-/** An object of the processor names its customer by id or contains the customer. */
+/** Reads the customer of an object: the processor sends the id or the whole customer. */
 const ofCustomer = z.object({
   customer: z.union([processorId, z.object({ id: processorId }).transform(({ id }) => id)]),
 });
 
-/** Age up to which a signature counts, and how far ahead of our clock it may lie. */
+/** The most seconds by which a signature may be older than our clock, or ahead of it. */
 const TOLERANCE_SECONDS = 300;
 
 /**
  * Verifies the signature of a payment event over its raw body.
- * @throws {AppError} `invalid_signature` for any fault, also for a body that is no event, or without a processor @see
- * https://docs.stripe.com/webhooks/signature
+ * @throws {AppError} `invalid_signature` for any fault, also when the body is no event or no processor is configured
+ * @see https://docs.stripe.com/webhooks/signature
  */
 export function verifyEvent(
   processor: Processor | undefined,
@@ -50,8 +50,8 @@ export function verifyEvent(
   if (processor === undefined) throw new AppError('invalid_signature');
   try {
     const { stripe, webhookSecret } = processor;
-    // The library accepts a signature of any later time, which could be replayed until then. It takes the last of
-    // several times, so only one is allowed.
+    // The library accepts a signature dated in the future, which could be replayed until that time. Of several times it
+    // takes the last, so only one is allowed.
     const [time = '', another] = Array.from(signature.matchAll(/(?:^|,)t=([^,]*)/g), ([, t]) => t);
     const signedAt = /^\d{1,12}$/.test(time) && another === undefined ? Number(time) : NaN;
     if (!(signedAt * 1_000 < now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');
@@ -64,8 +64,8 @@ export function verifyEvent(
 }
 
 /**
- * Records a verified event. Only its customer is used, to request a sync: order, age and content of events do not
- * matter. The event's id and the request are one transaction.
+ * Records a verified event. The event only names the customer to sync, so order, age and content of events do not
+ * matter. The event's id and the request are written in one transaction.
  * @returns the organization to sync; undefined for a repeated event, and for an event about no organization here
  */
 export async function recordEvent(deps: PaymentDeps, event: PaymentEvent): Promise<string | undefined> {

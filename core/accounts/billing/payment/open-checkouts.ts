@@ -8,8 +8,8 @@ import { callProcessor, type ProcessorDeps } from './processor.ts';
 const TURN_MS = 15_000;
 
 /**
- * Calls `work` while no other checkout of the organization begins anywhere. It takes a lease instead of a transaction,
- * because `work` makes requests.
+ * Calls `work` while no other checkout of the organization begins anywhere. A lease keeps others out in place of a
+ * transaction, because `work` makes requests.
  * @throws {AppError} `service_unavailable` when another checkout takes too long
  */
 export async function oneCheckoutAtATime<T>(
@@ -28,7 +28,7 @@ export async function oneCheckoutAtATime<T>(
   }
 }
 
-/** Tells whether this attempt is the latest of its organization. It may have outlived its lease. */
+/** Tells whether this attempt is the latest of its organization. An attempt that outlives its lease may not be. */
 export async function isLatestAttempt(db: Db, organizationId: string, attempt: number): Promise<boolean> {
   const latest = await db.row`
     select from billing_customers
@@ -53,7 +53,7 @@ async function takeTurn(db: Db, organizationId: string): Promise<number> {
   }
 }
 
-/** Makes the error for a caller whose organization opens another checkout. */
+/** Makes the error for a caller whose organization is opening another checkout. */
 export function checkoutUnderWay(): AppError {
   return new AppError('service_unavailable', 'Another checkout is being opened; try again.', { 'Retry-After': '5' });
 }

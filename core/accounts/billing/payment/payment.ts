@@ -14,7 +14,6 @@ export interface Payment {
   readonly uiOrigin: string;
 }
 
-/** Variables that configure payment. */
 interface PaymentVariables {
   readonly UI_ORIGIN: string;
   readonly COMMERCIAL_ACQUISITION_ENABLED: boolean;
@@ -101,7 +100,7 @@ export async function priceFaults({ stripe, prices, livemode }: Processor): Prom
 /**
  * Checks the prices when the service starts. A wrong price ends the start, because customers would pay the wrong
  * amount; a processor that cannot be reached does not.
- * @throws naming every fault
+ * @throws an error that names every fault
  */
 export async function reportPriceFaults({ processor, watch }: Payment): Promise<void> {
   if (processor === undefined) return;

@@ -9,7 +9,7 @@ export interface ProcessorSettings {
   readonly secretKey: string;
   readonly webhookSecret: string;
   readonly prices: PriceList;
-  /** Days for which a subscription keeps its access, from when it was first seen past due. */
+  /** Days for which a subscription keeps its access after it was first seen past due. */
   readonly graceDays: number;
   /** The portal's configuration; without one, the processor's default. */
   readonly portalConfiguration: string | undefined;
@@ -23,11 +23,11 @@ export interface Processor extends Pick<
   'webhookSecret' | 'prices' | 'graceDays' | 'portalConfiguration'
 > {
   readonly stripe: Stripe;
-  /** True when it moves real money; objects of the other mode are ignored. */
+  /** True when payments move real money. Objects of the other mode are ignored. */
   readonly livemode: boolean;
 }
 
-/** Watches over payments: counts and logs the errors that only an operator can correct. */
+/** Log and metrics for payment errors that only an operator can correct. */
 export interface PaymentWatch {
   readonly log: Log;
   readonly metrics: Metrics;
@@ -51,7 +51,7 @@ export function createProcessor(settings: ProcessorSettings): Processor {
   };
 }
 
-/** Creates the client of the processor; `apiUrl` is the origin of one on this machine. */
+/** Creates the client of the processor; `apiUrl` is the origin of a processor on this machine. */
 export function connectProcessor(secretKey: string, apiUrl: string | undefined): Stripe {
   return new Stripe(secretKey, {
     // The library's defaults, 80 s and one retry, are longer than a caller waits.
@@ -70,7 +70,7 @@ function addressOf({ hostname, port, protocol }: URL) {
   };
 }
 
-/** The processor does not know an organization's customer: deleted there, or a customer of another account. */
+/** The processor does not know an organization's customer, who was deleted there or belongs to another account. */
 export class CustomerGone extends AppError {
   constructor() {
     super('provider_error', 'The payment processor does not know the customer of this organization any more.');
@@ -78,9 +78,11 @@ export class CustomerGone extends AppError {
 }
 
 /**
- * Calls the processor and converts its errors. Its own messages may hold ids and addresses, so no caller sees them.
+ * Calls the processor and converts its errors. The processor's messages may contain ids and addresses, so no caller
+ * sees them.
  * @throws {CustomerGone}
- * @throws {AppError} `service_unavailable` when it cannot be reached or asks to slow down, else `provider_error`
+ * @throws {AppError} `service_unavailable` when the processor cannot be reached or asks to slow down, else
+ * `provider_error`
  */
 export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<T>): Promise<T> {
   try {

@@ -6,7 +6,7 @@ import type { Payment } from './payment.ts';
 import { callProcessor, type PaymentDeps } from './processor.ts';
 import { syncOrganization } from './sync.ts';
 
-/** Customers of one reconciliation. The next one begins with those that have waited longest. */
+/** Customers of one reconciliation. The next reconciliation begins with those that have waited longest. */
 const BATCH = 50;
 
 /**
@@ -17,9 +17,7 @@ const EVENTS_BACK_SECONDS = 26 * 3_600;
 /** Minute of each hour at which missed events are fetched. */
 const EVENTS_MINUTE = 17;
 
-/**
- * Reconciles payments in the scheduler's tick: each minute, with missed events each hour. Does nothing without payment.
- */
+/** Reconciles payments in each tick, and fetches missed events each hour. Does nothing without payment. */
 export async function keepPaymentsInStep(
   { database, payment }: { readonly database: Database; readonly payment: Payment },
   signal: AbortSignal,

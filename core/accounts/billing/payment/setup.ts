@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/accounts/organizations/index.ts';
 import { PAID_PLANS, PLANS } from '../plans.ts';
 
-/** Metadata by which this set-up finds its own objects. */
+/** Metadata key by which a set-up finds the objects of an earlier one. */
 const MARK = 'ras_plan';
 
 export interface SetUp {
@@ -11,8 +11,8 @@ export interface SetUp {
 }
 
 /**
- * Creates the products, the monthly prices and the portal's configuration at the processor. It recognizes earlier ones
- * by their metadata, so a repetition changes nothing.
+ * Creates the products, the monthly prices and the portal's configuration at the processor. Objects of an earlier
+ * set-up are recognized by their metadata, so a repetition changes nothing.
  */
 export async function setUpProcessor(stripe: Stripe, productName: string): Promise<SetUp> {
   const products: Record<string, { product: string; price: string }> = {};
@@ -49,10 +49,7 @@ async function ensurePlan(stripe: Stripe, plan: PaidPlan, productName: string) {
   return { product: product.id, price: price.id };
 }
 
-/**
- * Configures the portal: upgrades count at once, downgrades and cancellations at the end of the period; nothing can be
- * paused.
- */
+/** Configures the portal: upgrades take effect at once, downgrades and cancellations at the end of the period. */
 async function ensurePortal(stripe: Stripe, products: readonly { product: string; price: string }[]): Promise<string> {
   const features: Stripe.BillingPortal.ConfigurationCreateParams.Features = {
     customer_update: { enabled: true, allowed_updates: ['address', 'name', 'email', 'tax_id'] },

@@ -11,7 +11,7 @@ export interface BillingSummary {
   readonly status: string | null;
   readonly subscription: Subscription | undefined;
   readonly usage: PeriodUsage;
-  /** A failed payment, and how long access lasts after it. */
+  /** Problem that needs a person: a failed payment, with the end of the access that remains. */
   readonly attention: { readonly code: 'payment_failed'; readonly until: Date | null } | null;
   readonly isCustomer: boolean;
   readonly syncedAt: Date | null;

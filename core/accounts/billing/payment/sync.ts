@@ -18,7 +18,8 @@ import {
 import { callProcessor, CustomerGone, raise, type PaymentDeps } from './processor.ts';
 
 /**
- * Longer than the processor's timeout with retries. A process that stalls beyond the lease is fenced off by its token.
+ * The lease lasts longer than the processor's timeout with retries. A process that stalls beyond it finds another token
+ * stored, and writes nothing.
  */
 const LEASE = sql`interval '60 seconds'`;
 
@@ -32,10 +33,10 @@ interface Lease {
 }
 
 /**
- * Updates the stored subscriptions and the paid access of an organization from the processor, again if a sync was
- * requested meanwhile. This is the only writer of paid access. No request is made inside a transaction, and results are
- * written only under the lease. The checkouts of a deleted organization are expired first, so that no payment can
- * follow the list.
+ * Updates the stored subscriptions and the paid access of an organization from the processor, and repeats this if
+ * another sync was requested meanwhile. This is the only writer of paid access. No request is made inside a
+ * transaction, and results are written only under the lease. The checkouts of a deleted organization are expired first,
+ * so that no payment can come after the listing.
  * @returns false when another process has the lease or there is no customer
  * @throws {AppError} as `callProcessor`; the reconciliation then tries again
  */
@@ -64,7 +65,7 @@ async function takeLease(db: Db, organizationId: string): Promise<Lease | undefi
   `;
 }
 
-/** Tells in SQL whether the organization of a row of `billing_customers` is deleted. */
+/** SQL condition: the organization of a row of `billing_customers` is deleted. */
 const organizationDeleted = sql`exists (
           select from organizations o
           where o.id = billing_customers.organization_id and o.deleted_at is not null)`;
@@ -96,8 +97,8 @@ async function subscriptionsOf(
 }
 
 /**
- * Writes the list under the lease. For a customer whom the processor does not know, the last known access stays until
- * it expires: the key may by mistake be that of another account.
+ * Writes the listed subscriptions if the lease is still held. For a customer whom the processor does not know, the last
+ * known access stays until it expires: the key may by mistake be that of another account.
  * @returns whether another sync was requested since the lease was taken
  */
 async function replace(
@@ -160,8 +161,8 @@ function lookForFaults(
 const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeconds: 60 };
 
 /**
- * Syncs an organization for a person who waits, for at most `ms`. Above a rate it does nothing, so that no member uses
- * up the requests that the processor allows.
+ * Syncs an organization while a person waits, for at most `ms`. Does nothing if this happened too often in the last
+ * minute, because the processor limits the requests of the whole service.
  */
 export async function refreshWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
   if ((await throttle(deps.database, REFRESHES, organizationId)) !== undefined) return;

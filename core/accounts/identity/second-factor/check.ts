@@ -12,7 +12,7 @@ export const factorProof = z.object({
   recoveryCode: z.string().optional(),
 });
 
-/** A person as the library passes them. */
+/** A person in the form that the library passes. */
 export interface FactorOwner {
   readonly id: string;
   readonly email: string;
@@ -26,7 +26,7 @@ export function createFactorCheck({ database, secrets, mails, log }: AuthSetting
     await mails?.factorEvent(email, FACTOR_MAILS[event]);
   }
 
-  /** Uses up a code or a recovery code. Returns false for a wrong one, which counts against the account. */
+  /** Uses up a code or a recovery code. Returns false for a wrong code, which counts against the account. */
   async function accept(user: FactorOwner, given: FactorProof, headers: Headers | undefined): Promise<boolean> {
     const guess = guessByPerson('second-factor', user.id);
     await assertMayGuess(database, guess);
@@ -103,7 +103,7 @@ const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string
 /**
  * Removes the second factor of a person who has lost it with the recovery codes, and ends their sessions. The operator
  * has verified the person.
- * @returns whether there was one; undefined when no account has this address
+ * @returns true if the person had a second factor; undefined when no account has this address
  */
 export async function freeAccount(tx: Db, email: string): Promise<boolean | undefined> {
   const user = await tx.row<{

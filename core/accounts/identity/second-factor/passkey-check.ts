@@ -12,7 +12,7 @@ const CHALLENGE_SECONDS = 5 * 60;
 
 const COOKIE = 'passkey';
 
-/** The signature of a passkey, as the browser writes it in JSON. */
+/** The signature of a passkey, in the JSON that a browser writes. */
 export const passkeyAssertion = z.object({
   id: z.string().max(1_400),
   rawId: z.string(),
@@ -57,7 +57,7 @@ export function createPasskeyCheck({ database, uiOrigin, log }: AuthSettings) {
     return kept.value;
   }
 
-  /** Begins a sign-in or a proof: any passkey of this host that the person chooses. */
+  /** Begins a sign-in or a proof. The person may use any of their passkeys for this host. */
   async function begin(ctx: Context) {
     const options = await generateAuthenticationOptions({ rpID, userVerification: 'required' });
     await keepChallenge(ctx, options.challenge);
@@ -65,7 +65,7 @@ export function createPasskeyCheck({ database, uiOrigin, log }: AuthSettings) {
   }
 
   /**
-   * Returns the id of the person whose passkey has signed the challenge, after a PIN or a finger.
+   * Returns the id of the person whose passkey has signed the challenge, after a PIN or a fingerprint.
    * @throws {APIError} `invalid_passkey`
    */
   async function verify(ctx: Context, response: z.output<typeof passkeyAssertion>): Promise<string> {
@@ -117,7 +117,6 @@ interface ListedPasskey {
   readonly lastUsedAt: Date | null;
 }
 
-/** The most passkeys of one person. */
 export const MAX_PASSKEYS = 10;
 
 export function listPasskeys(db: Db, userId: string): Promise<ListedPasskey[]> {

@@ -17,7 +17,7 @@ import {
 } from './passkey-check.ts';
 import { findSecondFactor } from './store.ts';
 
-/** A new passkey, as the browser writes it in JSON. */
+/** A new passkey, in the JSON that a browser writes. */
 export const newPasskey = passkeyAssertion.extend({
   response: z.object({ clientDataJSON: z.string(), attestationObject: z.string() }),
 });
@@ -25,8 +25,8 @@ export const newPasskey = passkeyAssertion.extend({
 const use = [sensitiveSessionMiddleware];
 
 /**
- * Lets a person with a second factor add passkeys and sign in with one alone: a passkey is possession and a PIN or a
- * finger together. Removing the second factor removes them, and its recovery codes replace a lost one.
+ * Lets a person with a second factor add passkeys and sign in with one alone: a passkey combines possession with a PIN
+ * or a fingerprint. Removing the second factor removes the passkeys, and a recovery code replaces a lost one.
  */
 export function passkeys(settings: AuthSettings): BetterAuthPlugin {
   const { database, uiOrigin } = settings;

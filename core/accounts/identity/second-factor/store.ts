@@ -29,11 +29,11 @@ export function findSecondFactor(db: Db, userId: string): Promise<SecondFactor |
 }
 
 /**
- * Stores a new secret in place of an unconfirmed one. It counts once a code confirms it.
+ * Stores a new secret in place of an unconfirmed one. The secret counts once a code confirms it.
  * @returns the secret; undefined if the person has a second factor already
  */
 export async function beginSecondFactor(db: Db, secrets: SecretBox, userId: string): Promise<string | undefined> {
-  // 160 bits, as RFC 4226 recommends.
+  // A secret of 160 bits, as RFC 4226 recommends.
   const secret = new Secret({ size: 20 }).base32;
   const sealed = secrets.seal(secret, placeOf(userId));
   const kept = await db.run`
@@ -129,7 +129,7 @@ function placeOf(userId: string): SecretPlace {
   return { table: 'second_factors', row: userId, column: 'secret' };
 }
 
-/** The code has 120 bits: beyond 112 a plain hash is enough (NIST SP 800-63B, section 3.1.2.2). */
+/** Makes a code of 120 bits. From 112 bits on a plain hash is enough (NIST SP 800-63B, section 3.1.2.2). */
 function newRecoveryCode(): string {
   const letters = new Secret({ size: 15 }).base32.toLowerCase();
   return letters.match(/.{4}/g)?.join('-') ?? letters;

@@ -13,9 +13,9 @@ import type { Log } from '#lib/log.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import { SignInError } from './sign-in.ts';
 
-/** The part of an authorization server that a sign-in and its renewals use. */
+/** Fields of an authorization server that a sign-in and its renewals use. */
 export const authorizationServer = z.strictObject({
-  /** Absent for a managed provider that names none. */
+  /** Absent for a managed provider that names no issuer. */
   issuer: z.string().optional(),
   authorizationEndpoint: z.string(),
   tokenEndpoint: z.string(),
@@ -33,10 +33,7 @@ export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /**
-   * True for a client that a person gave, which outlives the sign-in. Every other client is chosen again at each
-   * sign-in.
-   */
+  /** True for a client that a person entered: it outlives the sign-in. Each sign-in chooses any other client again. */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;
@@ -54,7 +51,7 @@ export function metadataOf(server: AuthorizationServer): AuthorizationServerMeta
   };
 }
 
-/** Describes the client in the form of the library. */
+/** Describes the client in the form of the MCP client library. */
 export function clientInformationOf(client: OAuthClient): OAuthClientInformationMixed {
   return {
     client_id: client.id,
@@ -63,7 +60,7 @@ export function clientInformationOf(client: OAuthClient): OAuthClientInformation
   };
 }
 
-/** The way to sign in to a tool server, as it and its authorization server describe it. */
+/** The way to sign in to a tool server, as the server and its authorization server describe it. */
 export interface DiscoveredServer {
   readonly server: AuthorizationServer;
   readonly metadata: AuthorizationServerMetadata;
@@ -100,7 +97,7 @@ export async function discoverServer(
       : await metadataFor(documents.ofServer, url, described);
   if (metadata === undefined) throw new SignInError('no_metadata');
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true) throw new SignInError('no_pkce');
-  // OpenID Connect Discovery has no such field.
+  // The type has no such field, because OpenID Connect Discovery has none.
   const { revocation_endpoint: revocation }: Readonly<Record<string, unknown>> = metadata;
   return {
     metadata,
@@ -138,7 +135,10 @@ async function metadataFor(
   return metadata;
 }
 
-/** A tool server of the 2025-03-26 specification is its own authorization server; its issuer may have a path. */
+/**
+ * Reads the metadata at a tool server of the 2025-03-26 specification, which is its own authorization server. Its
+ * issuer may have a path.
+ */
 async function ownMetadata(
   fetch: typeof globalThis.fetch,
   url: string,
@@ -151,7 +151,7 @@ async function ownMetadata(
   return metadata;
 }
 
-/** Does not compare the issuer: the library would do so character by character, so the callers do. */
+/** Reads metadata without comparing the issuer. The library would compare each character, so the callers compare it. */
 function readMetadata(
   fetch: typeof globalThis.fetch,
   issuer: string,
@@ -159,9 +159,9 @@ function readMetadata(
   return orUndefined(() => discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch, skipIssuerValidation: true }));
 }
 
-/** A server that names another server's resource would get tokens that are valid there (RFC 9728, section 3.3). */
+/** Refuses the resource of another server: the tokens would be valid at that server (RFC 9728, section 3.3). */
 function assertOwnResource(url: string, { resource }: OAuthProtectedResourceMetadata): void {
-  // A slash at the end of the address means the same resource.
+  // The same address with a slash at its end means the same resource.
   const isOwn =
     URL.canParse(resource) &&
     checkResourceAllowed({ requestedResource: url, configuredResource: resource.replace(/\/$/, '') });

@@ -9,9 +9,9 @@ import type { OAuthClient, DiscoveredServer } from './authorization-server.ts';
 import { SignInError } from './sign-in.ts';
 
 /**
- * Returns the address of this service's document for a callback. The addresses never change: each is our client id at
- * every authorization server that has seen it. An issuer of tool servers has its own, because the document names the
- * return address. The address without a callback serves everything else.
+ * Returns the address of this service's client metadata document for a callback. The addresses never change: each is
+ * our client id at every authorization server that has seen it. Each issuer of tool servers has a document of its own,
+ * because the document names the return address. The address without a callback serves all other sign-ins.
  */
 export function clientMetadataUrlOf(publicUrl: string): (callback: string) => string {
   return (callback) => `${publicUrl}/oauth/client-metadata${isIssuerCallback(callback) ? `/${callback}` : ''}.json`;
@@ -39,9 +39,8 @@ function clientMetadata(redirectUris: string[], authMethod: string) {
 }
 
 /**
- * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document).
- * Authorization servers read it in place of a registration, and accept only its return addresses. Undefined if there
- * is no document.
+ * Makes the client metadata document at a path (draft-ietf-oauth-client-id-metadata-document); undefined if the path
+ * has none. Authorization servers read the document in place of a registration, and accept only its return addresses.
  */
 export function clientMetadataDocument(
   path: string,
@@ -115,11 +114,13 @@ function isIssuerCallback(name: string): boolean {
   return ISSUER_CALLBACK.test(name);
 }
 
-/** Hexadecimal digits of the digest: with 128 bits no one can make a second issuer of the same digest. */
+/** Hexadecimal digits of the digest: 128 bits, so that no one can make a second issuer with the same digest. */
 const DIGEST_LENGTH = 32;
 const ISSUER_CALLBACK = new RegExp(`^${TOOL_SERVER}-[0-9a-f]{${DIGEST_LENGTH}}$`);
 
-/** Returns the address to which a provider sends people back. It is registered there, so it never changes. */
+/**
+ * Returns the address to which a provider sends people back. It never changes, because the provider has registered it.
+ */
 export function redirectUriOf(uiOrigin: string, callback: string): string {
   return `${uiOrigin}/oauth/callback/${callback}`;
 }

@@ -23,7 +23,7 @@ export interface SignInCallback extends Presented {
 /**
  * Ends a sign-in: redeems the code, tries the tokens and stores them, sealed, in a new connection or in the connection
  * of a repeated sign-in. A repeated return finds the same connection and redeems nothing.
- * @throws {AppError} `attempt_expired` for a state of another session, a failed one or an old one; and those of
+ * @throws {AppError} `attempt_expired` for a state that is old, has failed or belongs to another session; and those of
  * `SignInError`
  */
 export async function completeSignIn(deps: SignInDeps, answer: SignInCallback): Promise<Connection> {

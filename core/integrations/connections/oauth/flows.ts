@@ -7,11 +7,11 @@ import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
 import { callbackOf } from './client.ts';
 
-/** The person who began a sign-in, and its connection. */
+/** The person who began a sign-in, and the connection to sign in to. */
 export interface FlowOwner {
   readonly projectId: string;
   readonly userId: string;
-  /** Id of the session in that person's browser, not the token of the cookie. No other session can end it. */
+  /** Id of the session in that person's browser, not the token of the cookie. No other session can end the sign-in. */
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
@@ -58,7 +58,7 @@ export async function insertFlow(
 export interface Presented {
   readonly state: string;
   readonly userId: string;
-  /** Session of the browser. Only the session that began a sign-in can end it. */
+  /** Session of the browser. Only the session that began a sign-in can end the sign-in. */
   readonly sessionId: string;
   /** Name of the callback that received the return. */
   readonly callback: string;
@@ -66,12 +66,12 @@ export interface Presented {
 
 /**
  * Takes a sign-in. A state works once, in its session, at its callback, while the person is in the project. Any return
- * in that session uses it up, even a faulty one. A state that arrives in another session, even of the same person, may
- * be an attack (RFC 9700, section 4.7) and changes nothing.
+ * in that session uses the state up, even a faulty return. A state that arrives in another session, even of the same
+ * person, may be an attack (RFC 9700, section 4.7) and changes nothing.
  */
 export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Promise<Flow | undefined> {
   const hash = hashOf(presented.state);
-  // A row without secrets is taken. `connection_id` is set once the connection exists.
+  // A row without secrets was taken before. `connection_id` is set once the connection exists.
   const taken = await db.row<FlowOwner & { sealed: string; live: boolean; member: boolean }>`
     with flow as (
       select * from oauth_flows
@@ -125,7 +125,7 @@ export interface Made {
   readonly connectionId: string;
 }
 
-/** Longer than the requests to a provider that end a sign-in. */
+/** Longest wait: longer than the requests to a provider that end a sign-in. */
 const WAIT_MS = 30_000;
 
 /**

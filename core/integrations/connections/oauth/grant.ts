@@ -48,7 +48,6 @@ export function openGrant(
   return grant.parse(connectionSecrets.open(connection.id, sealed));
 }
 
-/** Makes the headers that authenticate a request. */
 export function grantHeaders({ accessToken }: Pick<Grant, 'accessToken'>): Record<string, string> {
   return { authorization: `Bearer ${accessToken}` };
 }
@@ -79,7 +78,7 @@ export function clientOfProvider(providers: ProviderCatalogue, provider: Provide
 
 /**
  * Returns the issuer of a sign-in's tokens and this service's client there.
- * @throws {AppError} `provider_not_found` and `provider_disabled` when a managed provider has gone
+ * @throws {AppError} `provider_not_found` and `provider_disabled` when a managed provider is gone
  */
 export function issuerOf(
   providers: ProviderCatalogue,
@@ -113,15 +112,15 @@ export interface StoredGrant {
   readonly sealed: string | null;
   readonly version: number;
   readonly state: ConnectionState;
-  /** True when it is due for renewal, see `renewalMarginSeconds`. */
+  /** True when the tokens are due for renewal; see `renewalMarginSeconds`. */
   readonly expiring: boolean;
-  /** True when it has expired by the clock of the database. */
+  /** True when the access token has expired by the clock of the database. */
   readonly expired: boolean;
   /** The scopes that the provider named. */
   readonly scopes: readonly string[];
   /** Further scopes that a server has demanded. */
   readonly demandedScopes: readonly string[];
-  /** Refusals of its renewal so far; null without one. */
+  /** Refusals to renew these tokens so far; null without any. */
   readonly refusals: Refusals | null;
 }
 
@@ -146,7 +145,7 @@ export async function readStoredGrant(db: Db, connection: ConnectionRef): Promis
 /**
  * Takes the right to renew these tokens for 45 seconds. That is longer than the provider may take, so the lease runs
  * out only when its holder is gone. One statement reads the row and takes the lease.
- * @returns undefined when another process holds it, or the tokens or their refusals have changed
+ * @returns undefined when another process holds the lease, or the tokens or their refusals have changed
  */
 export async function takeRenewalLease(
   db: Db,
@@ -181,7 +180,7 @@ export async function dropLease(
 
 /**
  * Replaces these tokens by renewed ones.
- * @returns false when others were stored meanwhile
+ * @returns false when other tokens were stored meanwhile
  */
 export async function replaceGrant(
   db: Db,
@@ -198,7 +197,7 @@ export async function replaceGrant(
 
 /**
  * Records that these tokens no longer work. Later tokens are left alone.
- * @returns whether these were the stored ones
+ * @returns whether these tokens were the stored ones
  */
 export async function retireGrant(
   db: Db,

@@ -2,12 +2,12 @@ import { AppError, type ErrorCode } from '#lib/errors.ts';
 import type { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 
-/** Its `uiOrigin` receives the provider's response and passes it to this service. */
+/** `uiOrigin` receives the provider's response and passes it to this service. */
 export interface SignInDeps extends Pick<
   ConnectionsCore,
   'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers' | 'secrets' | 'uiOrigin'
 > {
-  /** Returns the address of the client metadata document for a callback, which is the client id if possible. */
+  /** Returns the address of the client metadata document for a callback. The address is the client id if possible. */
   readonly clientMetadataUrl: (callback: string) => string;
 }
 
@@ -52,7 +52,10 @@ export class SignInError extends AppError {
     this.reason = reason;
   }
 
-  /** Gives this service's return address to the person who registers a client by hand. */
+  /**
+   * Makes the error for a server that registers no clients. The message has this service's return address, for the
+   * person who registers a client by hand.
+   */
   static noRegistration(redirectUri: string): SignInError {
     const [, message] = ERRORS.no_registration;
     return new SignInError('no_registration', `${message} Its return address is ${redirectUri}.`);

@@ -43,7 +43,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       if (stored.state !== 'ready') throw new AppError('connection_not_ready');
       const current = openGrant(deps, connection, stored);
       if (!stored.expiring) return grantHeaders(current);
-      // Without a refresh token the tokens are used to their last minute.
+      // Without a refresh token, use the tokens until they expire.
       if (current.refreshToken === null && !stored.expired) return grantHeaders(current);
       return grantHeaders(await renewedOr(current, stored, () => renewed(connection, stored, signal)));
     },
@@ -73,7 +73,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
 type RenewalDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers'>;
 
 /**
- * Renews the tokens of a connection once, however many callers ask in however many processes: the holder of the lease
+ * Renews the tokens of a connection once, even if several callers in several processes ask: the holder of the lease
  * asks the provider, the others wait for the stored result. New tokens are stored before use, because the old refresh
  * token may be worthless by then.
  * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when a later attempt
@@ -114,7 +114,7 @@ async function renewHeld(
       log.warn({ connectionId: connection.id, detail: error.answer }, 'a sign-in is over');
       const reason = isKnown && held.expired ? 'authorization_expired' : 'authorization_revoked';
       const retired = await retireGrant(database, connection, held.version, reason);
-      // Otherwise a person has signed in again, or the connection was deleted and its grant revoked.
+      // A person has signed in again, or the connection was deleted and its grant revoked.
       if (!retired) return openGrant(deps, connection, await readStoredGrant(database, connection));
       throw new AppError('connection_not_ready');
     }

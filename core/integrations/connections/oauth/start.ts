@@ -14,11 +14,11 @@ import { SignInError, type SignInDeps } from './sign-in.ts';
 import { discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
 
 export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 'sessionId' | 'provider'> {
-  /** Signs in to this connection again. */
+  /** Connection to sign in to again; undefined for a new one. */
   readonly connectionId: string | undefined;
-  /** The name of a new connection. */
+  /** Name of a new connection. */
   readonly name: string | undefined;
-  /** The address of a new connection to a tool server of the user's own. */
+  /** Address of a new connection to a tool server of the user's own. */
   readonly url: string | undefined;
   /** Client that the person registered at a discovered authorization server. */
   readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;
@@ -27,7 +27,7 @@ export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 
 export interface StartedSignIn {
   /** The page that the person's browser goes to next. */
   readonly authorizationUrl: string;
-  /** Host of that page, to be checked before a person types a password there. */
+  /** Host of the authorization page, to be checked before a person types a password there. */
   readonly host: string;
   readonly redirectUri: string;
   readonly expiresAt: Date;
@@ -83,7 +83,10 @@ function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection
   return draftConnection({ ...draft, to: { url } });
 }
 
-/** Each provider has a callback of its own, so a connection cannot change its provider. */
+/**
+ * Checks that a repeated sign-in is at the connection's provider. Each provider has a callback of its own, so a
+ * connection cannot change its provider.
+ */
 function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {
   const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
   if (provider !== request.provider) {
@@ -119,10 +122,7 @@ async function earlierSignIn(deps: SignInDeps, connection: Connection): Promise<
   return { issued, scopes: stored.scopes, demandedScopes: stored.demandedScopes };
 }
 
-/**
- * Returns the address of the authorization request (RFC 6749, section 4.1.1), and the verifier of its challenge (RFC
- * 7636).
- */
+/** Returns the address of the authorization request (RFC 6749, section 4.1.1) and its verifier (RFC 7636). */
 export async function authorizationRequest(
   { server, client, scope, resource, parameters }: SignInTarget,
   redirectUri: string,

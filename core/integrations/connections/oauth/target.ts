@@ -22,7 +22,7 @@ export interface SignInTarget {
   readonly discovered: boolean;
   readonly resource: string | null;
   readonly scope: string | undefined;
-  /** Added to the authorization request. */
+  /** Parameters that are added to the authorization request. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -82,7 +82,7 @@ export async function discoveredTarget(
   if (url === null) throw new SignInError('no_metadata');
   const described = await discoverServer({ fetch, log }, url, await challengeOf(outbound, url));
   const isSame = isSameIssuer(earlier?.issued?.server.issuer ?? '', described.server.issuer ?? '');
-  // Granted scopes are requested again, because the new tokens replace the old ones.
+  // Request the granted scopes again, because the new tokens replace the old ones.
   const { demandedScopes: demanded = [], scopes = [] } = earlier ?? {};
   const granted = isSame && demanded.length > 0 ? scopes : [];
   const scope = computeScopeUnion(described.scope, granted.join(' '), demanded.join(' '));
@@ -122,6 +122,6 @@ async function challengeOf(outbound: OutboundClient, url: string): Promise<strin
     if (error.isDenial) return error.challenge;
     throw refusal(error);
   }
-  // A server that lets everyone in may still demand a sign-in for its tools. Its metadata says so.
+  // A server that accepts this request may still demand a sign-in for its tools, and say so in its metadata.
   return undefined;
 }

@@ -68,8 +68,7 @@ function textAt(item: unknown, path: string): string | undefined {
 }
 
 /**
- * Result of a call: `rejected` when the provider does not know the credential, `forbidden` when the credential lacks
- * the right.
+ * Result of a call: `rejected` for a credential that the provider does not know, `forbidden` for one without the right.
  */
 type ProviderResult =
   | { readonly kind: 'answered'; readonly body: unknown }
@@ -135,7 +134,6 @@ export async function verifyCredential(
   return { kind: 'good', accountLabel: accountLabel(accounts), server: null };
 }
 
-/** Tries a credential at a tool server. */
 export async function verifyAtToolServer(
   outbound: OutboundClient,
   url: string | null,

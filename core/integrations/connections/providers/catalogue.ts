@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ConnectionClients } from '#lib/config/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Placeholder in addresses for the sign-in at a self-managed tool server. */
+/** Stands in addresses for a provider when people sign in to a tool server of their own. */
 export const TOOL_SERVER = 'tool-server';
 
 export interface ProviderCatalogue {
@@ -80,11 +80,11 @@ export function readProvider(file: string, text: string): Provider {
 const url = z.url({ protocol: /^https?$/, error: 'expected a URL' });
 const name = z.string().min(1).max(80);
 
-/** Registered by the operator at the provider: `CONNECTION_<client>_CLIENT_ID` and `…_CLIENT_SECRET`. */
+/** Sign-in with the client that the operator registered: `CONNECTION_<client>_CLIENT_ID` and `…_CLIENT_SECRET`. */
 const oauth = z.strictObject({
   kind: z.literal('oauth'),
   client: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'upper-case, as in a variable'),
-  /** Compared with `iss` of the provider's response, if it sends one (RFC 9207). */
+  /** Issuer to compare with `iss` of the provider's response, if the response has one (RFC 9207). */
   issuer: url.optional(),
   authorizationEndpoint: url,
   tokenEndpoint: url,
@@ -105,7 +105,7 @@ const discovery = z.strictObject({ kind: z.literal('discovery') });
 
 const apiKey = z.strictObject({
   kind: z.literal('api_key'),
-  /** Stands before the key in `Authorization`. */
+  /** Word before the key in `Authorization`. */
   scheme: z.string().min(1).default('Bearer'),
   /** The page where a person makes a key. */
   keyPage: url,
@@ -152,7 +152,7 @@ export const providerFile = z
     documentation: url,
     auth: z.discriminatedUnion('kind', [oauth, discovery, apiKey]),
     accounts: accounts.nullable(),
-    /** MCP over Streamable HTTP; null if the provider runs none. */
+    /** Address of the tool server (MCP over Streamable HTTP); null if the provider runs none. */
     toolServer: url.nullable(),
   })
   .refine(({ toolServer, auth }) => auth.kind !== 'discovery' || toolServer !== null, {

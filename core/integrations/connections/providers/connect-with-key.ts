@@ -9,7 +9,7 @@ import { verifyCredential } from './accounts.ts';
 
 /**
  * Tries an API key at its provider and stores it, sealed, when it works: in a new connection, or in place of the key of
- * the named one.
+ * the named connection.
  * @throws {AppError} `provider_not_found`, `connection_not_found`, `limit_reached`, `invalid_request` when the provider
  * refuses the key, `provider_error`
  */

@@ -10,7 +10,7 @@ export type ConnectionAuth = (typeof CONNECTION_AUTHS)[number];
 export const CONNECTION_STATES = ['pending_authorization', 'ready', 'needs_reauthorization'] as const;
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
-/** Why a connection is not ready: fixed sentences, so that no server can write into them. */
+/** Reasons why a connection is not ready: fixed sentences, so that no server can write into them. */
 export const CONNECTION_ERRORS = {
   authorization_pending: 'The sign-in has not been completed.',
   authorization_revoked: 'The provider no longer accepts the sign-in; connect again.',
@@ -35,7 +35,7 @@ export interface Connection {
   readonly sealedQuery?: string | null;
   readonly auth: ConnectionAuth;
   readonly accountLabel: string | null;
-  /** Granted by the provider. */
+  /** Scopes that the provider granted. */
   readonly scopes: readonly string[];
   readonly server: ServerInfo | null;
   readonly state: ConnectionState;

@@ -8,10 +8,10 @@ import type { Connection, ConnectionAuth } from './connection.ts';
 import { readSealedCredentials, type ConnectionSecrets } from './credentials.ts';
 import { markConnectionNotReady, readConnection } from './queries.ts';
 
-/** The credentials of stored connections. `RequestCredentials` is the same for one connection. */
+/** The credentials of all stored connections. `RequestCredentials` has those of one connection. */
 export interface CredentialSource {
   /**
-   * Gives the headers of a request that is made now, renewed first when they are about to expire.
+   * Returns the headers for a request made now. Credentials that are about to expire are renewed first.
    * @throws {AppError} `connection_not_ready` without working credentials
    */
   headers(connection: Connection, signal: AbortSignal): Promise<Record<string, string>>;
@@ -53,7 +53,7 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
   return {
     async headers(connection) {
       if (connection.auth === 'none') return {};
-      // The state does not matter: a server that refused the credentials once may accept them again.
+      // Use the credentials in every state: a server that refused them once may accept them again.
       const { credentials } = await readSealedCredentials(database, connection);
       if (credentials === null) throw new AppError('connection_not_ready');
       return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));

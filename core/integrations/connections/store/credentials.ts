@@ -23,7 +23,7 @@ export async function readSealedCredentials(
 export interface NewCredentials {
   readonly sealed: string;
   readonly expiresInSeconds: number | undefined;
-  /** Undefined keeps the present ones. */
+  /** Undefined keeps the present scopes. */
   readonly scopes: readonly string[] | undefined;
 }
 
@@ -55,7 +55,7 @@ export function storeCredentials(
   });
 }
 
-/** Assigns new credentials and ends a renewal of the old ones. */
+/** Returns assignments that replace the credentials and end a renewal of the old ones. */
 export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCredentials): Sql {
   return sql`
     credentials = ${sealed}, credentials_version = credentials_version + 1,
@@ -71,7 +71,7 @@ export interface ConnectionSecrets {
   seal(connectionId: string, credentials: object): string;
   /** @throws when the text was altered, belongs to another connection, or is sealed under an unknown key */
   open(connectionId: string, sealed: string): unknown;
-  /** Seals the query of a connection's address in the same way. */
+  /** Seals the query of a connection's address, as `seal` seals credentials. */
   sealQuery(connectionId: string, query: string): string;
   /** @throws as `open` does */
   openQuery(connectionId: string, sealed: string): string;
@@ -99,7 +99,7 @@ function queryPlace(row: string): SecretPlace {
  * and the readable half shows only the names.
  */
 export interface SplitAddress {
-  /** Query with its names; each value, and each part without a name, is `[redacted]`. */
+  /** The address with only the names of its query; each value, and each part without a name, is `[redacted]`. */
   readonly shown: string;
   /** The query of the address; null without one. */
   readonly query: string | null;

@@ -107,10 +107,9 @@ export async function markConnectionNotReady(
   `;
 }
 
-/** The most connections of a project. */
 const MAX_CONNECTIONS = 1_000;
 
-/** Refuses a new connection before any server is asked. @throws {AppError} `limit_reached` */
+/** Checks that the project has room for a connection, before any server is asked. @throws {AppError} `limit_reached` */
 export function assertRoomForConnection(
   db: Db,
   { id, projectId }: { readonly id: string; readonly projectId: string },

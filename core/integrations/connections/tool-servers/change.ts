@@ -19,15 +19,15 @@ type ChangeDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'credentials' | 'd
 
 export interface ConnectionChange {
   readonly name?: string | undefined;
-  /** The same address with another query, for servers that take their key there. */
+  /** The same address with another query, for servers that take their key in the query. */
   readonly url?: string | undefined;
   /** Credentials that replace the present ones. */
   readonly credentials?: StaticCredentials | undefined;
 }
 
 /**
- * Renames a connection, or replaces its credentials after a trial at the server, which makes it ready again. Id and
- * tool policies stay.
+ * Renames a connection, or tries new credentials at the server and stores them, which makes the connection ready again.
+ * Id and tool policies stay.
  * @throws {AppError} `connection_not_found`, `invalid_request` when the credentials fail or are not of the kind that a
  * person types, `provider_error`
  */
@@ -112,7 +112,7 @@ async function tried({ outbound }: ChangeDeps, server: ToolServer, field: string
 
 interface Checked {
   readonly server: ServerInfo;
-  /** Assigns the columns that change. */
+  /** Assignments of the columns that change; empty if the address stays. */
   readonly address: Sql;
   readonly credentials: Sql;
 }

@@ -64,7 +64,7 @@ export function givenCredentials(credentials: StaticCredentials | null): Request
 
 /**
  * Makes the tool server of a stored connection, with its whole address and stored credentials.
- * @throws {ToolServerError} when its provider runs none
+ * @throws {ToolServerError} when the provider runs no tool server
  */
 export function toolServerOf(
   deps: { readonly connectionSecrets: ConnectionSecrets; readonly credentials: CredentialSource },

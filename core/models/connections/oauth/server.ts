@@ -118,7 +118,7 @@ async function fetchMetadata(fetch: typeof globalThis.fetch, issuer: string): Pr
   let another: string | undefined;
   for (const place of places) {
     const { value } = readServerMetadata(await readJson(fetch, place));
-    // A description by another issuer would let its tokens pass for this issuer's (RFC 8414, section 3.3).
+    // Refuse a description by another issuer, whose tokens would pass for this issuer's (RFC 8414, section 3.3).
     if (value.issuer !== undefined && isSameIssuer(value.issuer, issuer)) return value;
     another ??= value.issuer;
   }

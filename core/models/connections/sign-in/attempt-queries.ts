@@ -123,7 +123,7 @@ async function expireOwn(db: Db, { projectId, userId }: Pick<AttemptOwner, 'proj
 }
 
 function ended(state: AttemptState, error: SignInFailureReason | null): Sql {
-  // A browser may open the return of a successful sign-in again.
+  // Keep the state of a successful sign-in, because a browser may open the return again.
   const stateHash = state === 'succeeded' ? sql`state_hash` : sql`null`;
   return sql`state = ${state}, error = ${error}, sealed = null, state_hash = ${stateHash}, polling_until = null,
     ended_at = now()`;
@@ -151,10 +151,7 @@ export function takeTurn(db: Db, { id, projectId }: SignInAttempt): Promise<Sign
   `;
 }
 
-/**
- * Gives the turn back; `slowDown` makes every later interval five seconds longer, `pause` only the next one twice as
- * long.
- */
+/** Gives the turn back. `slowDown` makes all later intervals five seconds longer, `pause` doubles the next one. */
 export async function endTurn(
   db: Db,
   { id, projectId }: SignInAttempt,

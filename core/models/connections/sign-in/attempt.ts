@@ -53,7 +53,7 @@ export interface SignInAttempt extends AttemptOwner {
   readonly connectionId: string | null;
   readonly state: AttemptState;
   readonly error: SignInFailureReason | null;
-  /** Null once it has ended. */
+  /** Null once the attempt has ended. */
   readonly sealed: string | null;
   readonly intervalSeconds: number | null;
   readonly nextPollAt: Date | null;

@@ -15,7 +15,7 @@ const SLOT = 'provider-c';
 
 export interface KeyInput extends AttemptOwner {
   readonly apiKey: string;
-  /** The connection whose key this one replaces. */
+  /** The connection that gets the key in place of its present one; null without one. */
   readonly connectionId: string | null;
   /** Label of the account; by default the end of the key. */
   readonly label: string | null;
@@ -49,7 +49,7 @@ export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyI
     projectId,
     ownerId: input.userId,
     provider,
-    // Two equal keys are one account. A key is too long to be found from its hash.
+    // Two equal keys are one account. The hash does not reveal the key, which is too long to be guessed.
     accountId: `sha256:${createHash('sha256').update(input.apiKey).digest('hex')}`,
     accountLabel: input.label ?? keyLabel(provider, input.apiKey),
     credential,

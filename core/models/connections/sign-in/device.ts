@@ -111,7 +111,7 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAt
     }
     const reason = error instanceof SignInFailure ? error.reason : 'superseded';
     await endAttempt(deps.database, turn, { state: 'failed', error: reason });
-    // This turn took too long: the next one may have stored these tokens already.
+    // If this turn took too long, the next one may have stored these tokens already.
     const { state } = await readAttempt(deps.database, turn, SLOT, turn.id);
     if (granted !== undefined && state !== 'succeeded') void dropGrant(deps, open.provider, granted);
   }
@@ -119,7 +119,7 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAt
 
 const MAY_PASS: ReadonlySet<string> = new Set(['not_checked', 'provider_unavailable']);
 
-/** Asks the provider once. @returns undefined without tokens; the attempt then says why */
+/** Asks the provider once. @returns undefined without tokens; the attempt then records why */
 async function grantOf(
   deps: AccountsCore,
   { provider }: OpenProvider,
@@ -149,7 +149,7 @@ async function grantOf(
   return undefined;
 }
 
-/** RFC 8628, section 3.5. */
+/** Records why the provider gave no tokens (RFC 8628, section 3.5). */
 async function noTokens(
   { database, log }: AccountsCore,
   turn: SignInAttempt,
@@ -164,7 +164,7 @@ async function noTokens(
   await endAttempt(database, turn, { state: 'failed', error: 'provider_refused' });
 }
 
-/** Errors that the next poll would get again. */
+/** Errors that the next poll would get again, so that the attempt fails. */
 const FATAL: ReadonlySet<string> = new Set(['invalid_request', 'invalid_scope', 'unsupported_grant_type']);
 
 function shown({ secrets }: Pick<AccountsCore, 'secrets'>, attempt: SignInAttempt): DeviceAttempt {

@@ -107,7 +107,7 @@ function assertScopes(provider: ModelProvider, granted: string | undefined): voi
   }
 }
 
-/** Owner of an account by its verified ID token; all null without one. */
+/** Owner of an account by its verified ID token. All fields are null without one. */
 export interface AccountIdentity {
   readonly accountId: string | null;
   readonly accountLabel: string | null;
@@ -173,7 +173,7 @@ async function readIdentity(
 const UNKNOWN: AccountIdentity = { accountId: null, accountLabel: null, accountHeader: null };
 
 function textOf(claims: JWTPayload, name: string): string | null {
-  // The whole name of a claim may have dots, as a path has.
+  // The name of a claim may contain dots, as a path does: look for the whole name first.
   const value = Object.hasOwn(claims, name) ? claims[name] : valueAt(claims, name);
   const text = typeof value === 'number' ? String(value) : value;
   // The claim goes into a header or is shown, so it must be one line of visible characters.

@@ -12,11 +12,11 @@ import { readModelConnection } from '../store/queries.ts';
 import { SignInFailure } from './failure.ts';
 import type { TriedCredential } from './try-credential.ts';
 
-/** An account that was tried, about to be stored. */
+/** A tried account that is about to be stored. */
 export interface TriedAccount {
-  /** Id of a new connection. */
+  /** Id for a new connection. */
   readonly id: string;
-  /** The connection to which the person signs in again; null makes a new one, or renews that of the same account. */
+  /** The connection to which the person signs in again; null makes a new one, or renews the one of the same account. */
   readonly connectionId: string | null;
   readonly projectId: string;
   readonly ownerId: string;
@@ -44,7 +44,7 @@ export function keepAccount(
   return transaction(deps.database, async (tx) => {
     await holdProject(tx, projectId);
     await holdMembership(tx, account);
-    // Two sign-ins of a person to the same new account make one row.
+    // Take turns, so that two sign-ins of a person to the same new account make one row.
     await lockKey(tx, `model account ${account.projectId} ${account.ownerId} ${account.provider.slot}`);
     const id = await idFor(tx, account);
     const sealed = sealCredential(deps.secrets, id, account.credential);
@@ -63,8 +63,7 @@ export function keepAccount(
 }
 
 /**
- * Checks that a person may connect an account: a new one while the project has room, else the named one, which must be
- * their own.
+ * Checks that a person may connect an account: a new one while the project has room, or a named one of their own.
  * @throws {AppError} `limit_reached`, and those of `readOwnConnection`
  */
 export async function checkMayConnect(
@@ -81,14 +80,14 @@ export async function checkMayConnect(
   });
 }
 
-/** The most accounts of a project: without the revoked ones, and with them, because their rows are kept. */
+/** Most accounts of a project without revoked ones, and with them. Rows of revoked accounts are kept. */
 const MAX_ACCOUNTS = 1_000;
 const MAX_EVER = 10_000;
 
 /**
  * Finds the connection that a person may sign in to again.
- * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` of a revoked one,
- *   `invalid_request`
+ * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` for a revoked one,
+ * `invalid_request`
  */
 async function readOwnConnection(
   db: Db,
@@ -109,7 +108,7 @@ async function readOwnConnection(
   return found;
 }
 
-/** A person who is removed meanwhile leaves no account behind. */
+/** Locks the membership, so that a person who is removed meanwhile leaves no account behind. */
 async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Promise<void> {
   const held = await tx.row`
     select 1 from projects p join memberships m on m.organization_id = p.organization_id

@@ -22,7 +22,7 @@ const TEN_MINUTES_SECONDS = 600;
 
 export interface StartedModelSignIn {
   readonly authorizationUrl: string;
-  /** The host of that page. */
+  /** The host of the authorization page. */
   readonly host: string;
   readonly redirectUri: string;
   /** `paste`: the person copies the address at which the sign-in ends. */

@@ -9,7 +9,7 @@ import { callCredential, type ModelCredential } from '../store/credential.ts';
 
 export interface TriedCredential {
   readonly verdict: VerifyResult['credential'];
-  /** The credential is good, and the account has nothing left until then. */
+  /** Time until which a good credential's account has no allowance left; null if calls are possible now. */
   readonly notBefore: Date | null;
   /** Undefined when the list could not be read; it is fetched again soon. */
   readonly models: CatalogResult['models'] | undefined;

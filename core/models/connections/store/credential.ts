@@ -53,15 +53,15 @@ export interface StoredCredential {
   readonly provider: ProviderSlot;
   readonly providerIdentity: string;
   readonly expiresAt: Date | null;
-  /** True when it has expired by the clock of the database. */
+  /** True when the credential has expired by the clock of the database. */
   readonly expired: boolean;
-  /** True while a process renews it. */
+  /** True while a process renews the credential. */
   readonly leased: boolean;
   /** True when its refresh token was sent without a known result: the token is never sent again. */
   readonly spent: boolean;
-  /** Seconds for which it was issued; null if that is not known. */
+  /** Seconds for which the credential was issued; null if that is not known. */
   readonly lifeSeconds: number | null;
-  /** Refusals of its renewal so far; null without any. */
+  /** Refusals to renew the credential so far; null without any. */
   readonly refusals: Refusals | null;
 }
 

@@ -122,14 +122,14 @@ async function mailOwner(
   });
 }
 
-/** Records the use of an account, as a statement for a CTE with one row of `from` for each use. */
+/** Returns a statement, for a common table expression, that records a use of the account for each row of `from`. */
 export function useAccount(id: string, { isNewRun, from }: { readonly isNewRun: Sql; readonly from: Sql }): Sql {
   return sql`
     update model_connections set last_used_at = now(), run_count = run_count + case when ${isNewRun} then 1 else 0 end
     from ${from} where model_connections.id = ${id}`;
 }
 
-/** Notes that the allowance of the account is used up until then. A later time stays. */
+/** Notes that the allowance of the account is used up until `notBefore`. A later time that is stored stays. */
 export async function waitUntil(db: Db, { id, projectId }: ModelConnectionRef, notBefore: Date): Promise<void> {
   await db.run`
     update model_connections set not_before = greatest(not_before, ${notBefore}), updated_at = now()

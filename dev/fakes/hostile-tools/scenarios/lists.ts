@@ -32,7 +32,7 @@ export const BAD_LISTS = {
   }),
   /** Lists two million numbers in place of tools: 4 MB without an object. */
   numbers: except('tools/list', (exchange) => result(exchange, { tools: numbers() })),
-  /** Sends the same in an event stream, with other lines between its lines. */
+  /** Sends the list of `numbers` in an event stream, with other lines between its lines. */
   'numbers-stream': except('tools/list', ({ id, response }) => {
     eventStream(response);
     response.write(': "not a string\n');
@@ -45,7 +45,7 @@ export const BAD_LISTS = {
     const tools = Array.from({ length: 2_000 }, () => ({ name: '\n', inputSchema: OBJECT }));
     result(exchange, { tools, ...(page < 49 ? { nextCursor: String(page + 1) } : {}) });
   }),
-  /** Lists 50 pages that are just accepted: 2 MB and nearly 5,000 objects in 250 tools. */
+  /** Lists 50 pages that are barely accepted: 2 MB and nearly 5,000 objects in 250 tools. */
   heavy: except('tools/list', (exchange) => {
     const page = Number(exchange.params.cursor ?? 0);
     const properties = Object.fromEntries(

@@ -50,9 +50,7 @@ function events(request: OddRequest): string {
 
 const MODERN = { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
 
-/**
- * Servers of 2026-07-28 that answer `server/discover` in this form. They answer everything else as older servers do.
- */
+/** Servers of 2026-07-28 that answer `server/discover` in this form, and everything else as older servers do. */
 const DISCOVERIES = [
   ['nothing of its cache', MODERN],
   ['no type of result', { ...MODERN, resultType: null, ttlMs: null, cacheScope: null }],
@@ -126,7 +124,7 @@ function errors(name: string, status: number, error: unknown): OddCase[] {
   ];
 }
 
-/** Errors that do not name the call, so they prove nothing about it. The model gets the server's words too. */
+/** Errors that do not name the call, so they prove nothing about its outcome. The model gets the server's words too. */
 function unnamed(name: string, status: number, body: object): OddCase {
   const must: OddOutcome = { steps: ['failed', 'outcome_unknown'], told: SAID };
   return { name, reply: acted(() => body, status), must };

@@ -1,4 +1,4 @@
-"""The client: waiting and paging over the operations that are generated from the document of the API."""
+"""The client: calls, waits and pages on top of the operations that are generated from the API's document."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ T = TypeVar("T")
 
 _END_STATES = ("succeeded", "failed", "cancelled", "skipped")
 
-#: Seconds that one request waits for the end of a run; proxies often cut it at 60.
+#: Seconds that one request waits for the end of a run. Many proxies cut requests after 60 seconds.
 _LONGEST_WAIT = 25
 
 
 class Envelope(Protocol[T_co]):
-    """A success of any operation."""
+    """The response of any operation that succeeded."""
 
     @property
     def data(self) -> T_co: ...
@@ -53,8 +53,8 @@ def data(response: Response[Any] | Envelope[T] | Failure | None) -> T:
 class Ras:
     """A client of the service, for one project.
 
-    `client` is for the functions in `routine_automation.generated.api`; all of its calls are made again after a failure
-    that may pass, and raise an error of `routine_automation.errors`.
+    Pass `client` to the functions in `routine_automation.generated.api`. Its calls are repeated after a failure that
+    may pass, and raise the errors of `routine_automation.errors`.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Ras:
         return data(read_run.sync(run_id, client=self.client))
 
     def wait(self, run_id: str, timeout: float | None = None) -> RunDetail:
-        """Waits for the end of a run, and returns it. Raises `TimeoutError` after `timeout` seconds."""
+        """Waits for the end of a run, and returns the run. Raises `TimeoutError` after `timeout` seconds."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             left = _LONGEST_WAIT if end is None else min(_LONGEST_WAIT, end - time.monotonic())
@@ -109,7 +109,7 @@ class Ras:
                 raise TimeoutError(f"The run has not ended within {timeout} s.")
 
     def pages(self, operation: Callable[..., Any], *ids: str, **query: Any) -> Iterator[Sequence[Any]]:
-        """Yields page after page of a list, each when it is needed: `ras.pages(list_runs.sync, state=...)`."""
+        """Yields the pages of a list, each read when it is needed: `ras.pages(list_runs.sync, state=...)`."""
         while True:
             parsed = operation(*ids, client=self.client, page=_BODY, **query)
             items: Sequence[Any] = data(parsed)
@@ -135,7 +135,7 @@ class Ras:
 
 
 class _Body(str):
-    """The value of `page`, whose generated type each list has on its own."""
+    """A value of `page` that fits every list, although each list has a generated type of its own."""
 
     @property
     def value(self) -> str:

@@ -1,4 +1,4 @@
-"""What calls raise: one class for each kind of error that the service responds with."""
+"""The errors that calls raise, one class for each kind of error response."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ class RasError(Exception):
 
 
 class ConnectionError(RasError):
-    """No response of the service arrived; it may have done what was asked all the same."""
+    """No response of the service arrived. The request may still have been carried out."""
 
 
 class TimeoutError(RasError):
-    """The time of a call, or of a wait, ran out."""
+    """The time limit of a call or of a wait has passed."""
 
 
 class WebhookVerificationError(RasError):
-    """A webhook that was not signed with the secret, or more than five minutes ago."""
+    """The webhook was not signed with the secret, or was signed more than five minutes ago."""
 
 
 @dataclass(frozen=True)
 class ErrorDetail:
-    """One fault of a request: the path of the field, and what is wrong with it."""
+    """One fault of a request: the path of the field, and a message."""
 
     param: str
     message: str
 
 
 class ApiError(RasError):
-    """An error that the service responded with. `code` names it for programs; the list may grow."""
+    """An error response of the service. Programs read its `code`; the list of codes may grow."""
 
     def __init__(self, status: int, body: Any, retry_after: float | None, request_id: str | None = None) -> None:
         fields = body if isinstance(body, dict) else {}
@@ -46,36 +46,36 @@ class ApiError(RasError):
 
     @property
     def param(self) -> str | None:
-        """The first field that is wrong."""
+        """The first faulty field."""
         return self.details[0].param if self.details else None
 
 
 class BadRequestError(ApiError):
-    """400: the request is not valid; `details` says where."""
+    """400: the request is not valid; see `details`."""
 
 
 class AuthenticationError(ApiError):
-    """401: there is no such API key."""
+    """401: the API key is unknown."""
 
 
 class PlanError(ApiError):
-    """402: the plan does not cover it."""
+    """402: the plan does not allow it."""
 
 
 class PermissionError(ApiError):
-    """403: the API key lacks the scope, or the operation wants a person."""
+    """403: the API key lacks the scope, or the operation needs a person."""
 
 
 class NotFoundError(ApiError):
-    """404: there is no such thing in the project of the API key."""
+    """404: the project of the API key has no such resource."""
 
 
 class ConflictError(ApiError):
-    """409: the state of the thing does not permit it."""
+    """409: the state of the resource does not permit it."""
 
 
 class PreconditionFailedError(ApiError):
-    """412: it has changed since the version in `if_match`."""
+    """412: the resource has changed since the version in `if_match`."""
 
 
 class KeyReusedError(ApiError):
@@ -83,11 +83,11 @@ class KeyReusedError(ApiError):
 
 
 class RateLimitError(ApiError):
-    """429: too many requests; `retry_after` says when there is room."""
+    """429: too many requests; try again after `retry_after` seconds."""
 
 
 class ServerError(ApiError):
-    """500 and above: the fault is not the caller's."""
+    """500 and above: a fault of the service."""
 
 
 _KINDS: dict[int, type[ApiError]] = {

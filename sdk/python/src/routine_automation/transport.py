@@ -1,4 +1,4 @@
-"""The HTTP of the client: retries, one idempotency key for all attempts at a call, and errors as exceptions."""
+"""Sends the client's requests, with retries, one idempotency key for all attempts at a call, and exceptions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import httpx
 
 from .errors import ConnectionError, TimeoutError, kind_of
 
-#: A longer wait is left to the caller, whose error states it.
+#: If the service asks for a longer wait, the caller gets the error, which states it, without a retry.
 _LONGEST_RETRY_AFTER = 60.0
 
-#: Calls that, carried out already, would be done once more or respond with an error that says nothing was done.
+#: Calls that are never repeated: a second one would act again, or fail although the first succeeded.
 _ONCE = ("/cancel", "DELETE /v1/connections/", "DELETE /v1/skills/")
 
 
 class Transport(httpx.BaseTransport):
-    """Sends a request up to `max_retries` times more after a failure that may pass."""
+    """Sends a request again after a failure that may pass, at most `max_retries` times."""
 
     def __init__(self, inner: httpx.BaseTransport, max_retries: int) -> None:
         self._inner = inner

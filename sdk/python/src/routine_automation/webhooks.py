@@ -1,4 +1,4 @@
-"""Verifies what the service sends to the webhook of a routine."""
+"""Verifies the webhook events of the service."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .generated.models import RoutinePausedEvent, RunEvent
 
 
 def verify(body: str | bytes, headers: Mapping[str, str], secrets: str | Sequence[str]) -> RunEvent | RoutinePausedEvent:
-    """Returns the event of a webhook that was signed with the secret, or with one of several, within five minutes.
+    """Returns the event of a webhook that was signed in the last five minutes with the secret, or one of several.
 
-    `body` is the raw body as it arrived: parsed and written again it is other bytes.
+    `body` is the raw body as it arrived. A body that was parsed and written again has other bytes and fails.
     """
     if not isinstance(body, (str, bytes)):
         raise TypeError("Give the raw body of the request, as text or bytes: it is signed as it was sent, before parsing.")

@@ -8,12 +8,12 @@ const test = paidTest();
 
 const PRO = { plan: 'pro', entrypoint: 'pricing' };
 
-/** The checkout or portal that a response leads to. */
+/** Returns the id of the checkout or portal in the address of a response. */
 function idIn(url: string): string {
   return url.split('/').at(-1)!;
 }
 
-/** A second person who owns the organization. */
+/** Signs up a second owner of the organization. */
 async function anotherOwner(service: Service, owner: Person) {
   const grace = await signUp(service);
   await giveRole(service.deps.database, owner.organizationId, grace.userId, 'owner');
@@ -36,7 +36,7 @@ test('two owners with two tabs each get one open checkout, and paying it makes o
   const session = processor.ledger.sessions.get(idIn([...urls][0]))!;
   expect(sessionsOf(processor, session.customer)).toEqual([session]);
   processor.ledger.pay(session);
-  // Nothing has been heard of the payment yet.
+  // The service does not know of the payment yet.
   const again = await Promise.all(
     clients.map((client) => client.post('/v1/billing/checkout', { ...PRO, plan: 'scale' })),
   );

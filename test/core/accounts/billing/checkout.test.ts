@@ -29,7 +29,7 @@ test(
         automatic_tax: { enabled: 'false' },
       },
     });
-    // The browser comes back from the success address without a payment.
+    // The browser returns from the success address without a payment.
     const { data: billing } = await ada.session.get('/v1/billing?refresh=true');
     expect(billing).toMatchObject({
       plan: 'free',
@@ -152,7 +152,7 @@ test.for([-3_600_000, 3_600_000])(
     await customerOf(service, ada);
     const rightNow = Date.now.bind(Date);
     const release = Promise.withResolvers<void>();
-    // The processor looks at its clock when that of the service has been put right.
+    // The processor reads the clock only after the service's clock is right again.
     processor.faults.push({ of: 'POST checkout/sessions', kind: { name: 'hold', until: release.promise } });
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => rightNow() + wrong);
     const { organizationId, userId } = ada;

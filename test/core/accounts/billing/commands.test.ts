@@ -52,7 +52,7 @@ test('billing:setup makes what billing:check then finds right, and a repetition 
       },
     },
   });
-  // Without the feature nothing can be paused.
+  // Without this feature customers cannot pause a subscription.
   expect(portal).not.toHaveProperty('features.subscription_pause');
   const checked = await run('check', { ...env, ...variablesIn(first.output) });
   expect(checked.output).toContain('the three prices are as the plans say');

@@ -27,7 +27,7 @@ function statesOf(processor: PaymentProcessor, customer: string): string[] {
   return sessionsOf(processor, customer).map(({ status }) => status);
 }
 
-/** Lets minutes pass for what is stored of the organization's payments. */
+/** Moves the stored times of the organization's payments back by some minutes. */
 async function letPass({ deps: { database } }: Service, { organizationId }: Person, minutes: number) {
   const past = earlier(`${minutes} minutes`);
   await changeCustomers(database, { organizationId }, { syncedAt: past, nextAttemptAt: past });
@@ -43,7 +43,7 @@ test('the checkout that was open when an organization was deleted is expired by 
   await tick(service);
   const asked = processor.requests.length;
   await deleteOrganization(ada);
-  // The deletion does not wait for the processor, and its request is on record.
+  // The deletion does not wait for the processor; the request to it is stored.
   expect(processor.requests.length).toBe(asked);
   expect(statesOf(processor, customer)).toEqual(['open']);
   await tick(service);
@@ -83,7 +83,7 @@ test('a checkout that was being begun while its organization was deleted is expi
   await deleteOrganization(ada);
   await tick(service);
   const [first] = sessionsOf(processor, customer);
-  // As the request that had not finished would leave it.
+  // A request that had not finished would leave this session.
   const late = { ...first!, id: 'cs_late', status: 'open' as const };
   processor.ledger.sessions.set(late.id, late);
   await plantCheckout(database, ada.organizationId, late.id);

@@ -14,7 +14,7 @@ const rule = { prices, graceDays: 14 };
 const ledger = new Ledger(() => undefined);
 const now = ledger.now();
 
-/** A subscription as the processor gives it, with changes; where it is past due, so for ten days. */
+/** Makes a subscription as the processor returns it, with changes. A past due one has been past due for ten days. */
 function given(changes: Partial<Subscription> = {}, plan: 'starter' | 'pro' | 'scale' = 'pro') {
   const made = { ...ledger.subscribe('cus_1', priceOf(plan), now - 10 * DAY), ...changes };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that are read are there

@@ -10,7 +10,7 @@ import { paidTest, priceOf, storedAccess, subscribed } from './support.ts';
 
 const test = paidTest();
 
-/** Posts a body with a signature, as anybody on the internet could. */
+/** Posts a body with a signature, as any stranger on the internet could. */
 function post(service: Service, body: string | Buffer, signature: string) {
   return fetch(`${service.url}/webhooks/stripe`, {
     method: 'POST',
@@ -132,14 +132,14 @@ test('exactly seven kinds are taken; others, those of the other mode and repetit
   expect(listings()).toBe(before);
 });
 
-/** Every place in a value, and what stands there; lists and objects themselves too. */
+/** Lists the paths of every value, including those of lists and objects. */
 function placesIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [path];
   const inside = Object.entries(value).flatMap(([name, member]) => placesIn(member, [...path, name]));
   return path.length === 0 ? inside : [path, ...inside];
 }
 
-/** A copy with another value in one place. */
+/** Copies a value, with another value at one path. */
 function withValue(value: object, path: readonly string[], other: unknown): object {
   const copy = structuredClone(value);
   let place: Record<string, unknown> = copy as Record<string, unknown>;
@@ -203,7 +203,7 @@ test('the response waits five seconds for the sync and no longer, and the sync g
   });
   const event = processor.ledger.emit('customer.subscription.created', subscription);
   expect(await processor.send(event)).toBe(200);
-  // The list has not come by now.
+  // The list of subscriptions has not arrived yet.
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
   await expect.poll(() => storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
 });

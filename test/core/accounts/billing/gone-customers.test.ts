@@ -10,7 +10,7 @@ const test = paidTest();
 
 const PRO = { plan: 'pro', entrypoint: 'billing' };
 
-/** Has the processor forget a customer with all that is theirs, as another account of it would. */
+/** Removes a customer with their subscriptions from the processor, as if another account had been configured. */
 function forget({ ledger }: PaymentProcessor, customer: string): void {
   ledger.customers.delete(customer);
   for (const { id } of [...ledger.subscriptions.values()].filter((each) => each.customer === customer)) {
@@ -21,7 +21,7 @@ function forget({ ledger }: PaymentProcessor, customer: string): void {
   }
 }
 
-/** Lets the hours pass after which customers are looked at. */
+/** Makes a customer due for a look, and reconciles payments. */
 async function reconcile({ deps: { database, payment } }: Service, { organizationId }: Person): Promise<void> {
   await changeCustomers(database, { organizationId }, { syncedAt: earlier('7 hours') });
   const deps = { database, processor: payment.processor!, watch: payment.watch };
@@ -82,7 +82,7 @@ test('a customer who is refused and has a live subscription is not given a secon
   ada,
 }) => {
   const { customer } = await subscribed({ service, processor }, ada);
-  // The portal does not know them, the list of subscriptions does.
+  // The portal does not know the customer, but the list of subscriptions does.
   const body = { error: { type: 'invalid_request_error', code: 'resource_missing', param: 'customer', message: 'No' } };
   processor.faults.push({ of: 'POST billing_portal', kind: { name: 'refused', status: 400, body } });
   const { status } = await ada.session.post('/v1/billing/checkout', PRO);
@@ -101,7 +101,7 @@ test('access ends with a customer who was deleted, and stays as it was with one 
   forget(processor, customer);
   await reconcile(service, ada);
   expect(await storedAccess(service, ada)).toEqual(before);
-  // Who opens a checkout meanwhile loses nothing that is paid for.
+  // A person who opens a checkout in the meantime keeps the plan that is paid for.
   await ada.session.post('/v1/billing/checkout', PRO);
   await reconcile(service, ada);
   expect(await storedAccess(service, ada)).toEqual(before);

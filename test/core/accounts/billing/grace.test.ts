@@ -7,12 +7,12 @@ import { growth, paidTest, priceOf, storedAccess, subscribed } from './support.t
 
 const test = paidTest();
 
-/** Has the service look at a subscription. */
+/** Sends an event, so that the service reads the subscription. */
 function tell(processor: PaymentProcessor, subscription: Subscription): Promise<number> {
   return processor.send(processor.ledger.emit('customer.subscription.updated', subscription));
 }
 
-/** Lets a payment fail for as long as it likes, with a new invoice each month. */
+/** Lets payments fail for any length of time, with a new invoice each month. */
 function failing({ ledger }: PaymentProcessor, { customer }: Subscription): void {
   ledger.leavesPastDue = true;
   ledger.payments.set(customer, 'fail');

@@ -22,7 +22,7 @@ interface World {
 /** On each change, points that are so many messages apart. */
 const APART = FULL_SIZE ? 1 : 5;
 
-/** Every message of a process to Postgres and to the processor, cut before and after, until there is none left. */
+/** Cuts a process before and after every message to Postgres and to the processor, until no message is left. */
 async function atEveryPoint(once: (point: CutPoint) => Promise<boolean>): Promise<number> {
   let points = 0;
   for (const [offset, when] of (['before', 'after'] as const).entries()) {
@@ -33,7 +33,7 @@ async function atEveryPoint(once: (point: CutPoint) => Promise<boolean>): Promis
   return points;
 }
 
-/** Another API process, that dies at the point while `work` is under way. Tells whether it got that far. */
+/** Starts another API process that dies at the point during `work`. Returns whether it reached the point. */
 async function dying(
   { service, processor }: World,
   person: Person,
@@ -50,7 +50,7 @@ async function dying(
     STRIPE_API_URL: `http://${processorHost}`,
   });
   try {
-    // It has worked before: connections are open and statements prepared.
+    // The process has worked before, so connections are open and statements prepared.
     expect((await person.session.at(replica.url).get('/v1/routines')).status).toBe(200);
     lifeline.cutAt(point);
     await work(replica.url);
@@ -61,7 +61,7 @@ async function dying(
   }
 }
 
-/** Lets leases and pauses run out, and does what the scheduler does then. */
+/** Lets leases and pauses expire, and runs a tick. */
 async function recover({ service }: World): Promise<void> {
   const { database, payment } = service.deps;
   const deps = { database, processor: payment.processor!, watch: payment.watch };
@@ -74,7 +74,7 @@ async function recover({ service }: World): Promise<void> {
   await reconcilePayments(deps, new AbortController().signal);
 }
 
-/** Reads what is stored of an organization's access and of its subscriptions. */
+/** Reads the stored access and subscriptions of an organization. */
 function stored({ service }: World, { organizationId }: Person) {
   return service.deps.database.row`
     select paid_plan as plan, extract(epoch from paid_until)::int as until,
@@ -85,7 +85,7 @@ function stored({ service }: World, { organizationId }: Person) {
   `;
 }
 
-/** The same, as the processor has it. */
+/** Returns the same data as the processor has it. */
 function asPaid(subscription: Subscription) {
   const { id, status, cancel_at: end } = subscription;
   const { price, current_period_start: periodStart, current_period_end: periodEnd } = itemOf(subscription);
@@ -120,7 +120,7 @@ test('a process that dies between any two steps of an event leaves the old state
     const left = await stored(world, ada);
     expect([before, after], JSON.stringify(point)).toContainEqual(left);
     seen.add(`${status === 200 ? 'accepted' : 'not accepted'}, ${left?.['plan'] === next}`);
-    // A process that has said 200 is not told again; the scheduler is all there is.
+    // The processor does not repeat an event that got a 200, so only the scheduler can recover.
     await recover(world);
     expect(await stored(world, ada), JSON.stringify(point)).toEqual(after);
     await processor.send(event);
@@ -128,7 +128,7 @@ test('a process that dies between any two steps of an event leaves the old state
     return hasDied;
   });
   expect(points).toBeGreaterThan(20 / APART);
-  // It has died before the event was on record, before the sync was done, and after it.
+  // The process died before the event was stored, before the sync was finished, and after the sync.
   expect(seen).toContain('not accepted, false');
   expect(seen).toContain('accepted, true');
   expect(seen).toContain('accepted, false');

@@ -8,7 +8,7 @@ import { ahead, changePeriodRuns, changeRoutines, plantRun } from '#test/support
 
 const test = paidTest();
 
-/** Sends everything that has happened since. */
+/** Sends all events but the first ones. */
 async function sendSince(processor: PaymentProcessor, from: number): Promise<void> {
   for (const event of processor.ledger.events.slice(from)) await processor.send(event);
 }
@@ -46,7 +46,7 @@ test(
       status: 'past_due',
       attention: { code: 'payment_failed' },
     });
-    // The clock of the processor is ahead: the grace counts from when this service has seen that the payment failed.
+    // The processor's clock is ahead. The grace counts from the time at which this service saw the failed payment.
     const graceDays = (Date.parse(late.attention.until) - Date.now()) / 1_000 / DAY;
     expect(graceDays).toBeCloseTo(14, 1);
 

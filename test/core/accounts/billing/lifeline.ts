@@ -2,22 +2,21 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from '#dev/stack/ports.ts';
 
 /**
- * Point at which a process is cut off: before a message of it arrives, or after the message took effect and before the
- * response.
+ * Point at which a process is cut off: before one of its messages arrives, or after the message took effect and before
+ * the response.
  */
 export interface CutPoint {
-  /** The place of the message among those since it was set, from 1. */
+  /** Number of the message since the point was set, from 1. */
   readonly message: number;
   readonly when: 'before' | 'after';
 }
 
 /**
- * All that connects a process with the servers it uses. Cut, it lets nothing through ever again, in either direction,
- * as if the process had died at that point: its open transactions are rolled back, and nothing that it does later
- * counts.
+ * All connections from a process to the servers that it uses. Once cut, nothing passes in either direction, as if the
+ * process had died at that point: its open transactions are rolled back, and its later work has no effect.
  */
 export interface Lifeline {
-  /** `host:port` in place of each target, in their order. */
+  /** `host:port` to use in place of each target, in their order. */
   readonly addresses: readonly string[];
   readonly isCut: boolean;
   cutAt(point: CutPoint): void;
@@ -53,7 +52,7 @@ export async function startLifeline(targets: readonly string[]): Promise<Lifelin
       awaited = isPoint;
       server.write(message);
     });
-    // A response tells that the message has had its effect.
+    // A response proves that the message took effect.
     server.on('data', (message: Buffer) => (awaited ? cut() : client.write(message)));
     client.once('close', () => server.destroy());
     server.once('close', () => client.destroy());

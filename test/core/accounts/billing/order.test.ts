@@ -8,7 +8,7 @@ import { ago, changeCustomers, changeOrganizations } from '#test/support/given.t
 
 const test = paidTest();
 
-/** Every order of some things. */
+/** Returns every order of a list. */
 function ordersOf<T>(things: readonly T[]): T[][] {
   if (things.length < 2) return [[...things]];
   return things.flatMap((first, at) =>
@@ -39,7 +39,7 @@ test('all orders of five events, each sent three times, come to one state', asyn
       const state = await storedAccess(service, person);
       const end = itemOf(subscription).current_period_end;
       states.add(JSON.stringify([state?.paid_plan, Number(state?.paid_until) / 1_000 - end]));
-      // Gone, so that the list does not grow with the orders.
+      // Delete the subscription, so that the list does not grow with the number of orders.
       ledger.subscriptions.delete(subscription.id);
     }
   };
@@ -62,7 +62,7 @@ test('an event that comes while a sync is listing makes it list once more', asyn
   const { subscription } = await subscribed({ service, processor }, ada, 'starter');
   const created = processor.ledger.emit('customer.subscription.created', subscription);
   const stale = { object: 'list', has_more: false, data: [structuredClone(subscription)] };
-  // The first listing is slow, and shows the earlier state.
+  // The first listing is slow, and shows an earlier state.
   processor.faults.push({ of: 'GET subscriptions', kind: { name: 'stale', body: stale, ms: 500 } });
   const first = processor.send(created);
   await expect.poll(() => processor.faults.length).toBe(0);
@@ -83,7 +83,7 @@ test('a process that stalls after listing writes nothing over newer facts', asyn
   const stalled = processor.send(processor.ledger.emit('invoice.paid', subscription.latest_invoice));
   await expect.poll(() => processor.faults.length).toBe(0);
   processor.ledger.changePrice(subscription, priceOf('scale'));
-  // Its lease runs out while it is away.
+  // Its lease expires while it waits for the processor.
   const { organizationId } = ada;
   await changeCustomers(service.deps.database, { organizationId }, { leasedUntil: ago('1 second') });
   await processor.send(processor.ledger.events.at(-1)!);

@@ -21,7 +21,7 @@ const PAYER = {
 test('no e-mail or postal address of a payer is anywhere in our database', async ({ service, processor, ada }) => {
   const { ledger } = processor;
   const { customer, subscription } = await subscribed({ service, processor }, ada);
-  // In everything that the processor tells: what is listed, what is read, what events hold.
+  // Every response of the processor and every event contains the payer.
   Object.assign(ledger.customers.get(customer)!, PAYER);
   Object.assign(subscription, PAYER);
   Object.assign(subscription.latest_invoice, PAYER);
@@ -83,6 +83,6 @@ test('a member who asks the processor without end soon only reads', async ({ ser
     return refresh();
   };
   expect(await refreshAfter(59)).toBe(1);
-  // A minute may end in between, once.
+  // The minute of the limit may end once in between.
   await expect.poll(() => refreshAfter(60)).toBe(0);
 });

@@ -13,7 +13,7 @@ test.for([
 ] as const)(
   'an error of the processor of the kind %j is %i %s in our words, after %i requests',
   async ([fault, status, code, requests], { processor, ada }) => {
-    // One for the request and one for each retry.
+    // A fault for the request and for each of its retries.
     processor.faults.push(...[1, 2, 3].map(() => ({ of: 'POST customers', kind: fault })));
     const before = processor.requests.length;
     const answer = await ada.session.post('/v1/billing/checkout', PRO);
@@ -22,7 +22,7 @@ test.for([
     expect(JSON.stringify(answer.body)).not.toMatch(/theirs|Invalid API Key|Slow down|req_/);
     expect(processor.requests.slice(before)).toEqual(Array.from({ length: requests }, () => 'POST customers'));
     processor.faults.length = 0;
-    // The saved error of the first key is not met again.
+    // The next request has another key, so the processor does not repeat the saved error.
     expect((await ada.session.post('/v1/billing/checkout', PRO)).status).toBe(200);
   },
 );

@@ -29,12 +29,12 @@ function tick(service: Service): Promise<number> {
   return reconcilePayments(depsOf(service), new AbortController().signal);
 }
 
-/** Counts the listings of subscriptions that the processor has served. */
+/** Counts the lists of subscriptions that the processor has sent. */
 function listings({ requests }: PaymentProcessor): number {
   return requests.filter((name) => name === 'GET subscriptions').length;
 }
 
-/** Lets hours pass for what is stored of a customer. */
+/** Moves the stored times of a customer back by some hours. */
 function letPass(service: Service, { organizationId }: Person, hours: number): Promise<void> {
   const past = earlier(`${hours} hours`);
   return changeCustomers(
@@ -55,7 +55,7 @@ test('with the processor away for three days, one tick makes good what was misse
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
   const away = (requests: number) =>
     faults.push(...Array.from({ length: requests }, () => ({ kind: { name: 'cut_after' as const } })));
-  // One event arrives, but the list cannot be had; the others never arrive.
+  // One event arrives, but the list fails; the other events never arrive.
   away(3);
   expect(await processor.send(ledger.changePrice(subscription, priceOf('pro')))).toBe(200);
   expect(faults).toEqual([]);
@@ -66,7 +66,7 @@ test('with the processor away for three days, one tick makes good what was misse
     await tick(service);
     faults.length = 0;
     expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
-    // It waits before it asks again.
+    // The service waits before it asks again.
     const before = listings(processor);
     await tick(service);
     expect(listings(processor)).toBe(before);
@@ -95,7 +95,7 @@ test.for([
   const { organizationId } = ada;
   await changeCustomers(database, { organizationId }, { syncedAt: ago(`${hours} hours`) });
   await changeOrganizations(database, organizationId, { periodEnd: ahead(periodEnd) });
-  // Its checkout is over, and looks no more.
+  // The checkout has expired, so it causes no further look.
   await changeCheckouts(database, EVERY, { closedAt: AT_ONCE });
   const before = listings(processor);
   await tick(service);
@@ -114,7 +114,7 @@ test('who pays just after a look, and whose event is lost, has access by the nex
   processor.ledger.pay(session!);
   const sessionId = session!.id;
   await changeCheckouts(database, { sessionId }, { createdAt: ago('2 minutes') });
-  // It is seen to be over before its customer is due again.
+  // The service sees that the checkout has expired before the customer is due again.
   await tick(service);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
   await tick(service);
@@ -181,7 +181,7 @@ test('the tick of the scheduler keeps payments in step, and asks for events once
   } finally {
     vi.useRealTimers();
   }
-  // A look is as many requests as there are pages of two.
+  // A look makes one request for each page of two.
   const pages = asked() - before;
   const { events } = processor.ledger;
   expect(pages).toBe(Math.max(Math.ceil(events.length / 2), 1));

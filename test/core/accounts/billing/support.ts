@@ -8,7 +8,7 @@ import { parseSamples, total } from '#test/core/upkeep/observability/scrape.ts';
 
 const SWITCHES = { COMMERCIAL_ACQUISITION_ENABLED: 'true', CHECKOUT_ENABLED: 'true' };
 
-/** Tests with a service that is paid for, and the payment processor behind it. */
+/** Makes tests with a service that sells plans, and its payment processor. */
 export function paidTest(env: Record<string, string> = SWITCHES) {
   return (
     base
@@ -32,7 +32,7 @@ export function paidTest(env: Record<string, string> = SWITCHES) {
   );
 }
 
-/** A payment processor with our prices; its events go nowhere until `hearEvents`. */
+/** Starts a payment processor with our prices. Its events are sent nowhere until `hearEvents`. */
 export async function startProcessor(): Promise<PaymentProcessor> {
   const processor = await startPaymentProcessor({
     port: 0,
@@ -43,7 +43,7 @@ export async function startProcessor(): Promise<PaymentProcessor> {
   return processor;
 }
 
-/** Has the processor send its events to the service. */
+/** Makes the processor send its events to the service. */
 export function hearEvents(processor: PaymentProcessor, { url }: Pick<Service, 'url'>): void {
   processor.endpoint = { ...processor.endpoint, url: `${url}/webhooks/stripe` };
 }
@@ -65,7 +65,7 @@ export async function customerOf(service: Service, person: Person): Promise<stri
   return found!.id;
 }
 
-/** Subscribes a person's organization behind the service's back; it hears of it when the events are sent. */
+/** Subscribes an organization at the processor only. The service learns of it when the events are sent. */
 export async function subscribed(
   { service, processor }: { service: Service; processor: PaymentProcessor },
   person: Person,
@@ -76,12 +76,12 @@ export async function subscribed(
   return { customer, subscription };
 }
 
-/** Tells how often an alert is raised while something is done. */
+/** Counts how often an alert is raised during `work`. */
 export function growth(service: Service, alert: string, work: () => Promise<unknown>): Promise<number> {
   return growthOf(service, ['ras_payment_alerts_total', { alert }], work);
 }
 
-/** Tells by how much a counter grows while something is done. */
+/** Returns by how much a counter grows during `work`. */
 export async function growthOf(
   { registry }: Service,
   [name, labels]: readonly [string, Record<string, string>],
@@ -93,7 +93,7 @@ export async function growthOf(
   return (await read()) - before;
 }
 
-/** Reads what is stored of an organization's access. */
+/** Reads the stored access of an organization. */
 export function storedAccess({ deps: { database } }: Service, { organizationId }: Person) {
   return database.row<{ paid_plan: string | null; paid_until: Date | null }>`
     select paid_plan, paid_until, period_start, period_end,
@@ -102,7 +102,7 @@ export function storedAccess({ deps: { database } }: Service, { organizationId }
   `;
 }
 
-/** Lists the checkout sessions of a customer that the processor has, in the order in which they were made. */
+/** Lists a customer's checkout sessions at the processor, in the order of their creation. */
 export function sessionsOf({ ledger }: PaymentProcessor, customer: string) {
   return [...ledger.sessions.values()].filter((session) => session.customer === customer);
 }

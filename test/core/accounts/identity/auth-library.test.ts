@@ -15,7 +15,7 @@ const test = serviceTest({ own: true, slowPasswords: true })
       .with({ Origin: service.config.UI_ORIGIN, ...headers })
       .post('/auth/sign-in/email', { email: 'ada@example.com', password: 'wrong-password' });
   })
-  /** Guesses until the response is not 401, at most thirty times: three in ten seconds are allowed. */
+  /** Guesses until the response is not 401, at most thirty times. Three guesses in ten seconds are allowed. */
   .extend('guess', ({ signIn }) => async (headers: (index: number) => Record<string, string>): Promise<number[]> => {
     const statuses: number[] = [];
     for (let index = 0; index < 30 && (statuses.at(-1) ?? 401) === 401; index++) {
@@ -44,7 +44,7 @@ test('our migrations give the authentication library every table and column it e
   const settings = settingsOf(service);
   const plugins = [assistantProvider(settings)];
   const { toBeCreated, toBeAdded } = await getMigrations({ ...authOptions(settings), plugins });
-  // Clients tied to resources, and clients with keys of their own: we offer neither.
+  // We offer neither clients that are tied to resources nor clients with keys of their own.
   const unused = ['oauthClientResource', 'oauthClientAssertion'];
   expect(toBeCreated.map(({ table }) => table)).toEqual(unused);
   expect(toBeAdded).toEqual([]);
@@ -60,7 +60,7 @@ test('a drift would be found: a column that only the library knows has to be add
 });
 
 test('guesses of one address are limited, and another address is not', async ({ signIn, guess }) => {
-  // Entries that the caller adds at the left do not change its address.
+  // The caller cannot change its address by entries at the left.
   const statuses = await guess((index) => ({
     'X-Forwarded-For': `198.51.100.${index}, 203.0.113.7`,
   }));
@@ -98,7 +98,7 @@ test('the password is stored as a slow salted hash and the session cookie cannot
   expect(hash).toBe(slow.toString('hex'));
 });
 
-/** Makes an authentication whose passwords are looked at once `release` is called; it counts those under way. */
+/** Makes an authentication that checks passwords once `release` is called, and counts the checks under way. */
 function holding(service: Service, settings: Partial<AuthSettings> = {}) {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -130,7 +130,7 @@ function holding(service: Service, settings: Partial<AuthSettings> = {}) {
   return { post, signIn, release, seen };
 }
 
-/** Has thirty strangers sign in, of whom two are looked at, twenty wait, and eight are refused. */
+/** Lets thirty strangers sign in: two are checked, twenty wait, and eight are refused. */
 async function crowdOf({ signIn }: ReturnType<typeof holding>, network: string) {
   const ended: number[] = [];
   const signIns = Array.from({ length: 30 }, async (_, index) => {
@@ -149,7 +149,7 @@ test('two passwords are hashed at a time, twenty wait, and who comes then is tol
 }) => {
   const held = holding(service);
   const { answered } = await crowdOf(held, '198.51.100');
-  // An attempt that was not looked at is none: more of them than there may be.
+  // An attempt that was not checked does not count, so more attempts than the limit are possible.
   for (let time = 0; time < 12; time += 1) {
     await ageCounts(service.deps.database, 'sign-in-of-network', '10 seconds');
     const response = await held.signIn('grace@example.com', '198.51.100.200');
@@ -170,7 +170,7 @@ test('who was signed in before in that browser goes before a crowd of strangers'
     const { Cookie = '' } = session.headers;
     statuses.push((await held.signIn(email, '192.0.2.200', { Cookie })).status);
   });
-  // Their line is full, so the twenty others are in it.
+  // The strangers' line is full, so the other twenty are in it.
   await expect.poll(() => statuses).toEqual([503]);
   held.release();
   await Promise.all(known);
@@ -193,7 +193,7 @@ test('a new password that cannot be hashed at the moment leaves its token as it 
       factorEvent: silent,
     },
   });
-  // Fills the line that goes first, and adds one request.
+  // Fills the line that is served first, and adds one request.
   for (let time = 0; time < 21; time += 1) {
     await ageCounts(service.deps.database, 'auth', '1 hour');
     await held.post('/request-password-reset', { email }, '203.0.113.250');

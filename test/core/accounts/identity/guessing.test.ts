@@ -18,7 +18,7 @@ function signIn(
   return postAuth(service, '/auth/sign-in/email', { email, password }, headers);
 }
 
-/** Guesses one after the other from one network, slowly enough for its own limit; returns the statuses. */
+/** Guesses one password after the other from one network, within the network's limit; returns the statuses. */
 async function guessSlowly(
   service: Service,
   email: string,
@@ -33,7 +33,7 @@ async function guessSlowly(
   return statuses;
 }
 
-/** Guesses from a network of its own each time, until the account takes no more from strangers: two hundred. */
+/** Guesses from a new network each time, until the account refuses strangers: two hundred guesses. */
 async function exhaust(service: Service, email: string): Promise<void> {
   expect((await signIn(service, email, WRONG)).status).toBe(401);
   await fillCounts(service.deps.database, 'password-of-account', 190);
@@ -92,7 +92,7 @@ test('guesses from two hundred networks keep strangers out, and no browser that 
   const [ada, bob] = [await signUp(service), await signUp(service)];
   await exhaust(service, ada.email);
   expect((await signIn(service, ada.email, PASSWORD)).status).toBe(429);
-  // The cookie is for one account, and cannot be made.
+  // The cookie is valid for one account only, and cannot be forged.
   expect((await signIn(service, ada.email, PASSWORD, browserOf(bob))).status).toBe(429);
   const [name, value = ''] = browserOf(ada)['Cookie']!.split('=');
   const bobs = browserOf(bob)['Cookie']!.split('=')[1];
@@ -102,7 +102,7 @@ test('guesses from two hundred networks keep strangers out, and no browser that 
   }
   const known = await signIn(service, ada.email, PASSWORD, browserOf(ada));
   expect(known.status).toBe(200);
-  // It does not open the account to strangers.
+  // The sign-in does not open the account to strangers.
   expect((await signIn(service, ada.email, PASSWORD)).status).toBe(429);
 });
 
@@ -116,7 +116,7 @@ test('a browser that was signed in before has ten guesses of its own, from where
   expect(statuses.filter((status) => status === 401)).toHaveLength(10);
   const refused = await signIn(service, person.email, PASSWORD, browser);
   expect(refused.status).toBe(429);
-  // Signing in without it is possible, and makes it another browser.
+  // A sign-in without the cookie is possible, and makes this another browser.
   const again = await signIn(service, person.email, PASSWORD);
   expect(again.status).toBe(200);
 });
@@ -183,8 +183,8 @@ test('codes of a second factor have ten guesses from all networks and browsers t
     expect(await count({ network: `198.18.1.${index}` })).toBeUndefined();
   }
   expect(await count({ network: '198.18.1.11' })).toBeGreaterThan(800);
-  // A right password makes a browser known, so this one must not have more.
+  // A right password makes a browser known, so this browser must not have more guesses.
   expect(await count({ network: '198.18.1.12', browserId: 'known' })).toBeGreaterThan(800);
-  // Passwords of the same account are counted apart.
+  // Guesses of the account's password have a count of their own.
   expect(await count({ kind: 'password', network: '198.18.1.1' })).toBeUndefined();
 });

@@ -23,7 +23,7 @@ const test = serviceTest()
   .extend('post', ({ mailing }) => (path: string, body: object, headers = {}) => {
     return postAuth(mailing, `/auth${path}`, body, headers);
   })
-  /** Follows the link of a confirmation, as a browser without a session does. */
+  /** Opens the link of a confirmation, as a browser without a session. */
   .extend('confirm', ({ mailbox }) => async (address: string) => {
     const link = await mailbox.find(address, LINK);
     return fetch(link, { redirect: 'manual' });
@@ -106,7 +106,7 @@ test('a new password ends on request what programs may do for the person', async
       200,
     );
     expect((await key.get('/v1/routines')).status).toBe(endPrograms ? 401 : 200);
-    // What the session itself had is over in any case; an assistant goes on by its refresh token.
+    // The session's own tokens end in any case; an assistant continues with its refresh token.
     const again = await assistant.call('token', { grant_type: 'refresh_token', refresh_token: body.refresh_token });
     expect(again.status).toBe(endPrograms ? 400 : 200);
   }
@@ -174,7 +174,7 @@ test('strangers who use up the attempts at an account, and the mails to it, do n
     .map((line) => line.split(';')[0])
     .join('; ');
   expect((await signIn(newPassword)).status).toBe(200);
-  // They go on at once: the browser of the reset is known.
+  // The browser of the reset is known, so guesses of strangers do not lock it out.
   await exhaust();
   expect((await signIn(newPassword)).status).toBe(429);
   expect((await signIn(newPassword, { Cookie })).status).toBe(200);
@@ -286,7 +286,7 @@ test('an account younger than a week has ten invitations mailed a day, and an ol
   for (let time = 0; time < 11; time += 1) emails.push(await invite());
   await changePeople(mailing.deps.database, person.userId, { createdAt: ago('8 days') });
   const later = await invite();
-  // Mails are sent in their order.
+  // Mails are sent in the order in which they were queued.
   await mailbox.find(later, /invitations#(\S+)/);
   const mailed = await Promise.all(emails.map(async (to) => (await mailbox.textsTo(to)).length));
   expect(mailed).toEqual([...Array.from({ length: 10 }, () => 1), 0]);

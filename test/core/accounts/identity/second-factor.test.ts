@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const LINK = /(https?:\/\/\S+\/auth\/verify-email\?\S+)/;
 
 const test = serviceTest()
-  /** Gives the password, and returns the cookies that the code goes with. */
+  /** Sends the password, and returns the cookies for the request with the code. */
   .extend('beginSignIn', ({ service }) => async (email: string) => {
     const response = await postAuth(service, '/auth/sign-in/email', { email, password: PASSWORD });
     return { body: await response.json(), cookies: cookiesOf(response), status: response.status };
@@ -38,7 +38,7 @@ const test = serviceTest()
     onCleanup(() => service.close());
     return service;
   })
-  /** Signs a person up who has confirmed their address. */
+  /** Signs up a person and confirms their address. */
   .extend('confirmed', ({ mailing, mailbox }) => async () => {
     const email = newEmail();
     await postAuth(mailing, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Ada' });

@@ -19,7 +19,7 @@ const test = serviceTest()
     onCleanup(() => mailbox.stop());
     return mailbox;
   })
-  /** An API whose log is kept, beside that of a service with a mail server. */
+  /** An API that keeps its log, beside a service with a mail server. */
   .extend('logging', { scope: 'file' }, async ({ mailbox }, { onCleanup }) => {
     const service = await startService({ env: mailbox.env });
     const lines: Line[] = [];

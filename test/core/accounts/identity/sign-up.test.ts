@@ -162,7 +162,7 @@ test('who deletes their organizations and signs in again is given no more of the
       expect(status).toBe(200);
     };
     await leave(person.session);
-    // The first was made with the account, and the second stands in for it.
+    // The next sign-in makes a second organization in place of the first; a third sign-in makes none.
     const again = await signInAgain(there, person);
     await leave(again);
     const third = await signInAgain(there, person);

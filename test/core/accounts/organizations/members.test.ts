@@ -109,7 +109,7 @@ test('an organization always has an owner, who hands it over', async ({ service,
   expect(codeOf(await grace.session.delete(own))).toEqual([403, 'owner_required']);
 
   expect((await owner.session.patch(other, { role: 'owner' })).data.role).toBe('owner');
-  // Both give it up at once: one of them stays.
+  // Both owners give up ownership at once, and one of them remains owner.
   const given = await Promise.all([
     owner.session.patch(own, { role: 'member' }),
     grace.session.patch(other, { role: 'member' }),

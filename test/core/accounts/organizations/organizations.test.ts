@@ -109,7 +109,7 @@ test('an organization has at most 200 projects, and 2,000 with those that were d
     const { status, body } = await session.post('/v1/projects', { organizationId, name: 'More' });
     return [status, body.error?.message];
   };
-  // The default project is one.
+  // The default project counts too.
   await plantProjects(database, organizationId, 199);
   expect(await create()).toEqual([409, 'An organization has at most 200 projects; delete one first.']);
   const planted = { organizationId, name: 'Planted' };

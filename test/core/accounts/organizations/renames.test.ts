@@ -18,7 +18,7 @@ test.for([
     const { data } = await owner.session.patch(path, { name: '  Navy ' });
     expect(data).toMatchObject({ id, name: 'Navy' });
     expect((await owner.session.get(path)).data.name).toBe('Navy');
-    // The same name is no change.
+    // A request with the same name changes nothing.
     await owner.session.patch(path, { name: 'Navy' });
 
     const become = (role: string) => giveRole(service.deps.database, owner.organizationId, grace.userId, role);

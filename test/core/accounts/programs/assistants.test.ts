@@ -73,7 +73,7 @@ function errorOf({ status, body }: Pick<Answer, 'status' | 'body'>) {
   return [status, body?.error?.code ?? body?.error];
 }
 
-/** Returns the error with which the browser is led on, and whether it is led to the client. */
+/** Returns the error in the address to which the browser is redirected, and whether that is the client's address. */
 function refusalOf(page: URL) {
   return [page.origin, page.searchParams.get('error')];
 }
@@ -165,7 +165,7 @@ test('a refresh token is exchanged once for new ones: used again after half a mi
   expect(errorOf(await refresh(second.refresh_token))).toEqual([400, 'invalid_grant']);
 });
 
-/** Lets the time be over in which an exchange may be asked for again. */
+/** Lets the time pass in which an exchange may be repeated. */
 async function passReuse({ deps }: Parameters<typeof enterAssistant>[0], clientId: string): Promise<void> {
   await changeRefreshTokens(deps.database, ifAny({ clientId }), { rotationReplayExpiresAt: ago('1 second') });
 }
@@ -257,7 +257,7 @@ test('a consent of which no token is left ends on record', async ({ service }) =
   expect(await storedOf(service, assistant.clientId)).toEqual([2, 2, 2]);
 });
 
-/** Lists the assistants that the service itself has disconnected, as the audit log has them. */
+/** Lists from the audit log the assistants that the service disconnected. */
 async function endedOf({ session, organizationId }: Person) {
   const path = `/v1/audit-events?organizationId=${organizationId}&action=assistant.disconnected`;
   const { data } = await session.get(path);
@@ -277,7 +277,7 @@ test('a token is for this resource: another is not to be had, and a token for it
   const assistant = await enterAssistant(service);
   const { page } = await assistant.ask({ resource: 'https://other.example/mcp' });
   expect(refusalOf(page)).toEqual(['https://assistant.example', 'invalid_target']);
-  // The only resource is meant where none is named.
+  // A request without a resource means the only one.
   const asked = await assistant.ask({ resource: undefined });
   const { data } = await approveAsked(ada, asked);
   const other = await exchange(assistant, asked, codeOf(data.redirectTo), {
@@ -382,7 +382,7 @@ test('who leaves, is demoted or lacks the second factor takes along what an assi
 
   expect((await owner.session.delete(path)).status).toBe(200);
   expect(await scopes()).toBeUndefined();
-  // Coming back brings nothing back.
+  // A person who returns to the organization does not get the old tokens back.
   await giveRole(database, organizationId, grace.userId, 'admin');
   expect(await scopes()).toBeUndefined();
   expect(await storedOf(service, assistant.clientId)).toEqual([0, 0, 0]);

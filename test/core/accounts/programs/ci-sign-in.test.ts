@@ -11,7 +11,7 @@ import { terminal } from '../../../cli/terminal.ts';
 const AUDIENCE = 'https://ras.example.com';
 const MAIN = 'repo:acme/site:ref:refs/heads/main';
 
-/** An issuer of ID tokens as GitHub and GitLab are: it has metadata and keys, and gives a job a token. */
+/** Stands in for an issuer like GitHub or GitLab: it has metadata and keys, and issues an ID token to a job. */
 const test = serviceTest().extend('issuer', { scope: 'file' }, async ({ service: _service }, { onCleanup }) => {
   const { privateKey, publicKey } = await generateKeyPair('RS256');
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }];

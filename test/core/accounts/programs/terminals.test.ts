@@ -59,7 +59,7 @@ test('a terminal shows a code, a person sees who asks and approves it, and the t
   });
   expect(errorOf(await terminal.poll())).toEqual([400, 'authorization_pending']);
 
-  // As people type it.
+  // People type the code in lower case and without the hyphen.
   const typed = { userCode: terminal.userCode.toLowerCase().replace('-', '') };
   const { data } = await ada.session.get(pathOf(typed));
   expect(data).toEqual({

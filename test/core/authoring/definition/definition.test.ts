@@ -15,7 +15,7 @@ import { bodyWith } from '../../../../api/v1/routines/requests.ts';
 import { shapeWith } from '../../../../api/v1/routines/responses.ts';
 import { versionWith } from '../../../../api/v1/routines/version-schemas.ts';
 
-/** The definition as release 0.1.0 stores it. It is read for ever, and no line of the file is changed. */
+/** The definition as release 0.1.0 stores it. The service must always read it, so this file is never changed. */
 const released: unknown = JSON.parse(await readFile(new URL('definition-0.1.0.json', import.meta.url), 'utf8'));
 
 describe('what a release has stored', () => {
@@ -174,7 +174,7 @@ serviced('a definition that a newer release wrote blocks its routine and nothing
     preflight: { ready: false, reason: 'blocked_definition' },
   });
 
-  // What it cannot read it does not write, and everything that needs no definition goes on.
+  // The service does not write a definition that it cannot read, and allows all operations that need none.
   const renamed = await key.patch(`/v1/routines/${id}`, { name: 'Renamed' });
   expect([renamed.status, renamed.body.error.code]).toEqual([409, 'definition_unreadable']);
   expect(renamed.body.error.message).toBe(reason);

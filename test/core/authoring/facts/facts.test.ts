@@ -5,7 +5,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 
 const test = serviceTest();
 
-/** A person with a project in which no facts stand yet. */
+/** Signs up a person, whose project has no facts. */
 async function projectOf(service: Parameters<typeof signUp>[0]) {
   const person = await signUp(service);
   return { person, key: await person.key(), path: pathOf(person) };
@@ -110,7 +110,7 @@ test('of those who write at the same time over the same version, one does', asyn
   const statuses = (answers: Answer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
   expect(statuses(await race('"0"'))).toEqual([200, ...Array<number>(11).fill(412)]);
   const second = await race('"1"');
-  // The one that has the text already changes nothing, and is no conflict.
+  // A write of the present text changes nothing, and is no conflict.
   const others = second.filter(({ status }) => status === 412);
   expect(others.length).toBeGreaterThanOrEqual(10);
   expect(codeOf(others[0]!)).toEqual([412, 'precondition_failed']);

@@ -14,7 +14,7 @@ function itemsOf(data: unknown, by: ResultKey | null = BY): Items {
   return read.items;
 }
 
-/** Applies changes as a receiver would, who knows nothing but what they say and its own items. */
+/** Applies changes as a receiver does, who has only the changes and the earlier items. */
 function applied(before: readonly unknown[], changes: Changes): unknown[] {
   const after = new Map(before.map((item) => [keyOf(item), item]));
   for (const item of changes.removed) {
@@ -42,12 +42,12 @@ function sorted(items: readonly unknown[]): string[] {
   return items.map((item) => canonicalJson(item)).toSorted();
 }
 
-/** Few keys and few values, so that two lists have much in common; `1` and `"1"` are two keys. */
+/** Few keys and few values, so that two lists have much in common. `1` and `"1"` are two keys. */
 const list = fc.uniqueArray(
   fc.record({
     id: fc.oneof(
       fc.constantFrom<string | number | boolean>('a', 'b', '1', 1, 0, true, '__proto__', ''),
-      // Alike and not the same: composed and not, at the limits of numbers, half a character.
+      // Pairs that look equal but differ: composed characters, numbers at the limits, half a character.
       fc.constantFrom<string | number>('é', 'e\u0301', 2 ** 53, 2 ** 53 - 1, 5e-324, 1e21, '\ud800'),
       fc.string(),
       fc.string({ unit: 'binary' }),

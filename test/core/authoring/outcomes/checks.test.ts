@@ -15,7 +15,7 @@ const test = serviceTest({ worker: true })
     onCleanup(() => server.stop());
     return server;
   })
-  /** A run with this result of a routine with these checks. */
+  /** Makes a run with this result, of a routine with these checks. */
   .extend(
     'runWith',
     ({ service, key }) =>
@@ -108,13 +108,13 @@ test('a quiet run is not failed for what only a report has, and not spared the w
       { passed: true, detail: 'Not asked of a run that has nothing to report.' },
     ],
   });
-  // A report that is claimed to be there is held to all of it.
+  // A run that claims a report has to pass all checks of the report.
   const claimed = { ...finish, arguments: { outcome: 'done', summary: 'All is reported.' } };
   expect(await runThrough(report, [claimed])).toMatchObject({
     reason: 'check_failed',
     errorMessage: expect.stringContaining('Check 2 of 3, result_matches'),
   });
-  // Finishing early does not replace the work that a check demands.
+  // A run that finishes early still fails the check of its work.
   const worked = [...report, { type: 'tool_succeeded', tool: 'calculate' }];
   expect(await runThrough(worked, [finish])).toMatchObject({
     state: 'failed',

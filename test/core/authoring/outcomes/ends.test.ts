@@ -7,7 +7,7 @@ import { activeRoutine, createRoutine, routineBody, runEnded, runOnce } from '#t
 import type { Service } from '#test/support/service.ts';
 
 const test = serviceTest({ worker: true, own: true })
-  /** Makes an active routine that has to state its outcome; `says` scripts its next run's call of finish. */
+  /** Makes an active routine that has to state its outcome; `says` sets the call of `finish` in its next run. */
   .extend('routine', ({ service, key }) => async (fields: object) => {
     const mark = marker();
     const id = await activeRoutine(key, { instructions: `Report. ${mark}`, outcome: 'required', ...fields });

@@ -5,7 +5,7 @@ import type { Service } from '#test/support/service.ts';
 import { requestsWith, type Json } from '#test/core/integrations/tools/support.ts';
 import { prices, typedRoutine } from '#test/core/execution/results/world.ts';
 
-// Results of a form, in runs that have to state their outcome.
+// Tests of results with a form, in runs that have to state their outcome.
 const test = serviceTest({ worker: true });
 
 /** Makes the next message a call of `finish` with this text beside it. */
@@ -78,12 +78,12 @@ test('a run that has nothing to report needs no data, and brings no change', asy
     withheld: 'no_change',
     webhookDeliveries: [],
   });
-  // What was delivered last stays what the next is compared with.
+  // The next run is still compared with the last delivered data.
   finishes(service, mark, 'done', JSON_TEXT);
   expect(await runOnce(key, id)).toMatchObject({
     changes: { against: first.id, counts: { added: 0, removed: 0, changed: 0 } },
   });
-  // Code decides what has changed: data beside `nothing_to_report` is compared too.
+  // The service decides whether data changed, also for `nothing_to_report`.
   finishes(service, mark, 'nothing_to_report', JSON.stringify(prices({ tea: 4 })));
   expect(await runOnce(key, id)).toMatchObject({
     outcome: 'nothing_to_report',

@@ -21,7 +21,7 @@ interface Turn {
 
 const test = serviceTest({ worker: true }).extend(
   'runThrough',
-  /** A run of a routine that requires an outcome, whose model says these turns one after the other. */
+  /** Makes a run of a routine that requires an outcome, whose model gives these turns in order. */
   ({ service, key }) =>
     async (turns: readonly Turn[], fields: Record<string, unknown> = {}) => {
       const mark = marker();
@@ -78,7 +78,7 @@ test('a result has the urgency that its model states, and none without news', as
   expect(await stated('done', 'high')).toEqual(['succeeded', 'high']);
   expect(await stated('done', 'none')).toEqual(['succeeded', 'none']);
   expect(await stated('partial')).toEqual(['succeeded', 'normal']);
-  // A word of the model's own costs no result.
+  // An unknown word of the model does not cost the result.
   expect(await stated('done', 'URGENT: wake everyone')).toEqual(['succeeded', 'normal']);
   expect(await stated('nothing_to_report', 'high')).toEqual(['succeeded', 'none']);
   expect(await stated('could_not', 'high')).toEqual(['failed', null]);
@@ -163,7 +163,7 @@ test('finish beside other calls is refused, the others are made, and the run goe
       tool: { name: 'finish', arguments: JSON.stringify(finish('done').arguments) },
     },
   ]);
-  // Every call has its result, which providers demand.
+  // Every call has a result, because providers refuse calls without one.
   const [call, ...results] = requests[1].body.messages.slice(-3);
   expect(results.map(({ tool_call_id: id }: Json) => id).toSorted()).toEqual(
     call.tool_calls.map(({ id }: Json) => id).toSorted(),
@@ -300,7 +300,7 @@ test('a step that was recorded before its worker died is not asked for again', a
   }
 });
 
-/** A run whose steps the test performs itself, as the activities of a worker would. */
+/** Claims a run whose steps the test performs itself, as a worker's activities do. */
 async function claimed(service: Service, key: ApiClient, fields: Record<string, unknown> = {}) {
   const { runId } = await claimedRun(service, key, { outcome: 'required', ...fields });
   let calls = 0;

@@ -17,7 +17,7 @@ test('a run keeps the data of its result beside the text', async ({ service, key
   expect(run.prompt).toContain(`## Form of the result`);
   expect(run.prompt).toContain(JSON.stringify(FORM.resultSchema));
   expect(run.prompt).toContain('told apart by the JSON Pointer `/id`');
-  // This model does not say that it can be held to a schema.
+  // The list does not say that this model can be held to a schema.
   expect(asked.body.response_format).toBeUndefined();
   const [listed] = (await key.get(`/v1/routines/${routine.id}/runs`)).data;
   expect(listed.data).toBeUndefined();
@@ -57,7 +57,7 @@ test('a model that can be held to a schema is held to it by its request', async 
     json_schema: { name: 'result', strict: false, schema: FORM.resultSchema },
   });
 
-  // Without a schema nothing of the kind is asked for.
+  // Without a schema the request asks for no JSON.
   const plain = await createRoutine(key, { model, instructions: `plain-${mark}` });
   await runOnce(key, plain);
   const [, other] = requestsWith(service, mark);
@@ -127,7 +127,7 @@ test.for<[string, object, string]>([
 ])(
   'data with %s is asked for once more, and fails the run when it comes again',
   async ([, data, issue], { service, key }) => {
-    // The schema leaves open what the data then lacks.
+    // This schema requires nothing, so only the service's own rules can refuse the data.
     const routine = await typedRoutine(service, key, { resultSchema: { type: 'object' } });
     const failed = await routine.run(data, data);
     expect(failed).toMatchObject({ state: 'failed', reason: 'result_invalid', stepCount: 2 });
@@ -255,7 +255,7 @@ test('the placeholders contain the data of the previous run and its changes, fen
   const { run } = await typedRoutine(service, key, { instructions });
   expect((await run(prices({ tea: 3 }))).prompt).toContain('Data [] and changes [].');
   await run(prices({ tea: 3, salt: 1 }));
-  // A run that fails has no data, so what it is told stays.
+  // A failed run has no data, so the placeholders keep the data of the run before it.
   await run('No.', 'No.');
   const { prompt } = await run(prices({ tea: 3 }));
   const fenced = [...prompt.matchAll(/<([\w-]{12})>\n(.*)\n<\/\1>/g)].map(([, , json]) => JSON.parse(json));

@@ -202,14 +202,14 @@ test('what files keep says when it was changed otherwise, until it is put again'
     driftedAt: null,
   });
 
-  // Changed there and back: the content is that of the file again, and putting it says so.
+  // Changed and changed back, the content equals the file again, and a put reports that.
   await change({ name: 'Another' });
   expect(await change({ name: made.name })).toEqual(expect.any(String));
   expect((await key.put(path, body)).data.driftedAt).toBeNull();
-  // Pulled into a file, it is as the file says.
+  // A routine pulled into a file equals the file.
   await change({ name: 'Another' });
   expect(await change({ managedBy: 'files' })).toBeNull();
-  // Who changes what it says cannot pass for the files.
+  // A caller that changes the content cannot claim to be the files.
   expect(await change({ managedBy: 'files', instructions: 'Write to another.' })).toEqual(expect.any(String));
   expect(await change({ managedBy: 'files', externalKey: made.externalKey, schedule: '@hourly' })).toEqual(
     expect.any(String),

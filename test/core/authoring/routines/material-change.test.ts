@@ -60,7 +60,7 @@ test('what is not material leaves an active routine active', async ({ key }) => 
     { deliver: 'failed' },
     { budget: { maxTokensPerDay: 1_000 } },
     { pauseAfterFailures: 2 },
-    // The same values again are no change.
+    // The same values again are no material change.
     { ...START, limits: { maxSteps: 25 }, carryResult: true, builtInTools: [] },
     { outcome: 'optional', checks: [] },
   ]) {
@@ -85,7 +85,7 @@ test('a run that was under way during the change is no proof after it', async ({
   const release = gateway.control.hold();
   const started = await key.post(`/v1/routines/${id}/run`);
   const readRun = async () => (await key.get(`/v1/runs/${started.data.id}`)).data;
-  // The model has been asked, so the run is rendered from the routine as it was.
+  // The model was asked before the change, so the run uses the routine's earlier version.
   const asked = () => gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
   await expect.poll(asked).toHaveLength(1);
   await key.patch(`/v1/routines/${id}`, { instructions: 'Something else.' });

@@ -12,7 +12,7 @@ let quiet: Planted;
 let scheduled: Planted;
 let proofs: readonly string[];
 
-/** Routines of which one has all the manual runs, one all the scheduled ones, and one none. */
+/** Plants routines: one has all the manual runs, one has all the scheduled runs, and one has none. */
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   const { database } = testDatabase;

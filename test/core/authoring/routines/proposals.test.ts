@@ -37,7 +37,7 @@ async function settled(id: string): Promise<Json> {
 
 const PARTLY = { name: 'finish', arguments: { outcome: 'partial', summary: 'One of two pages.' } };
 
-/** An active routine, and a marker for the instructions of a change. */
+/** Makes an active routine, and a marker for the instructions of a change. */
 async function world() {
   const id = await activeRoutine(key, { instructions: 'Write the first line.' });
   const mark = marker();
@@ -54,7 +54,7 @@ test('a change that its run proves becomes the routine’s, which has been activ
   expect(meanwhile).toMatchObject({ state: 'active', revision: 1, schedule: '0 7 * * *', name: 'Test routine' });
   expect(meanwhile.instructions).toBe('Write the first line.');
   expect((await key.get(`/v1/routines/${id}/versions`)).data).toHaveLength(1);
-  // Its schedule goes on with the version that is proven.
+  // The schedule continues with the proven version.
   await changeRoutines(service.deps.database, id, { nextRunAt: AT_ONCE });
   tickInProcess(service.deps);
   await tickSettled(service.deps);
@@ -89,7 +89,7 @@ test.each([
   const after = await settled(id);
   expect(after).toMatchObject({ state: 'active', revision: 1, name: 'Test routine' });
   expect(after.proposal).toMatchObject({ state: 'dropped', reason });
-  // What was tried can still be read.
+  // The tried version can still be read.
   const tried = await key.get(`/v1/routines/${id}/versions/${run.routineRevision}`);
   expect(tried.data.instructions).toBe(patch.instructions);
 });
@@ -123,7 +123,7 @@ test('a second proposal names the first, which can be withdrawn', async () => {
   expect((await key.delete(address)).data).toMatchObject({ state: 'dropped', reason: 'withdrawn' });
   expect((await runEnded(key, first.data.runId)).state).toBe('cancelled');
   expect((await key.delete(address)).data).toMatchObject({ reason: 'withdrawn' });
-  // The next one replaces it.
+  // The next proposal replaces it.
   expect((await propose(id, { instructions: 'Write the third line.' })).status).toBe(202);
   expect((await settled(id)).proposal.state).toBe('taken');
   expect((await key.get(address)).body.error.code).toBe('proposal_not_found');

@@ -20,7 +20,7 @@ test('reads that share a statement give each caller its own routine, and another
       (error: { code: string }) => error.code,
     );
 
-  // Called in one turn, so that they are one statement.
+  // Reads in one turn of the event loop share one statement.
   const answers = await Promise.all([
     ...ofOne.map((id) => read(one.projectId, id)),
     ...ofOne.map((id) => read(other.projectId, id)),

@@ -15,7 +15,7 @@ beforeAll(async () => {
   key = await (await signUp(service)).key();
 });
 
-/** A routine as the contract describes it, without the service. */
+/** Model of a routine as the contract describes it, without the service. */
 interface Model {
   state: 'draft' | 'active' | 'paused' | 'archived';
   revision: number;
@@ -31,7 +31,7 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-/** Makes one operation, and holds its response and its effect against the contract. */
+/** Makes a command that performs one operation, and compares its response and its effect with the contract. */
 function command(name: string, act: (model: Model, real: Real) => Promise<void>): fc.Arbitrary<Command> {
   return fc.constant({
     check: () => true,
@@ -43,7 +43,7 @@ function command(name: string, act: (model: Model, real: Real) => Promise<void>)
         state: model.state,
         revision: model.revision,
       });
-      // It has a next time when and only when it is active.
+      // A routine has a next time if and only if it is active.
       expect([name, data.nextRunAt === null]).toEqual([name, model.state !== 'active']);
       expect(data.archivedAt === null).toBe(model.state !== 'archived');
       const { data: runs } = await key.get(`/v1/routines/${real.id}/runs`);
@@ -119,7 +119,7 @@ test(
   },
   async () => {
     const sequences = fc.commands(
-      // Archiving ends what can happen, so it is the rarest.
+      // Archiving ends the sequence, so it is the rarest command.
       [...commands, ...commands, archive],
       { maxCommands: 14, size: 'max' },
     );

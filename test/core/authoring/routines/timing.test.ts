@@ -80,7 +80,7 @@ test('a scheduled run with jitter stands for the time of the schedule', async ({
   await changeRoutines(database, id, { nextRunAt: earlier });
   await tick(service.deps);
   const [run] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
-  // At any time of the day it is the latest occurrence whose jitter has passed.
+  // At any time of the day this is the latest occurrence whose jitter has passed.
   expect(run.scheduledFor).toMatch(/T00:00:00\.000Z$/);
   expect(Date.parse(run.scheduledFor)).toBeLessThanOrEqual(occurrence.getTime() - DAY);
   expect((await routineOf(service, ada, id)).nextRunAt).toEqual(routine.nextRunAt);
@@ -92,11 +92,11 @@ test('after endsAt a routine is paused, what was due still runs, and activating 
 }) => {
   const { database, admission } = service.deps;
   const id = await activeRoutine(key, { schedule: '* * * * *', endsAt: at(DAY) });
-  // As after an outage that began before the end.
+  // The end of the window has passed, as after an outage that began before it.
   const end = new Date(Math.floor(Date.now() / MINUTE) * MINUTE - 10 * MINUTE);
   const due = new Date(end.getTime() - 2 * MINUTE);
   await changeRoutines(database, id, { endsAt: end, nextRunAt: due });
-  // Both at once: the last run is queued in the tick that finds the window over.
+  // One tick does both: it finds that the window is over, and queues the last run.
   await tick(service.deps);
   await tick(service.deps);
   expect((await key.get(`/v1/routines/${id}`)).data).toMatchObject({
@@ -117,7 +117,7 @@ test('after endsAt a routine is paused, what was due still runs, and activating 
   const refused = await key.post(`/v1/routines/${id}/activate`);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'schedule_ended']);
   expect(refused.body.error.message).toContain(end.toISOString());
-  // Its name can still be changed, and the same end given again is no new one.
+  // The name can still be changed, and the same end is no change.
   const renamed = await key.patch(`/v1/routines/${id}`, {
     name: 'Over',
     endsAt: end.toISOString(),
@@ -139,7 +139,7 @@ test('between its last time and its end a routine is active without a next time'
   expect(patched.data).toMatchObject(expected);
   await tick(service.deps);
   expect((await key.get(`/v1/routines/${id}`)).data).toMatchObject(expected);
-  // A later end while it is active needs no activation.
+  // A later end on an active routine needs no activation.
   const { data } = await key.patch(`/v1/routines/${id}`, { endsAt: null });
   expect(data).toMatchObject({ state: 'active', nextRunAt: expect.stringMatching(/-01-01T00:00/) });
 });
@@ -159,11 +159,11 @@ test('an occurrence that is due, or waits for its jitter, survives every change 
   const overdue = new Date(nextRunAt.getTime() + MINUTE);
   const none = { ...before, jitterSeconds: 0 };
   const renamed = { ...before, name: 'Another' };
-  // Without jitter it is due at once, and by another schedule what is due stays due.
+  // Without jitter the occurrence is due at once, and a change of schedule keeps a due occurrence.
   expect(nextTimeAfterSave(before, none, waiting)).toEqual(midnight);
   expect(nextTimeAfterSave(before, { ...none, schedule: '0 5 * * *' }, overdue)).toEqual(midnight);
   expect(nextTimeAfterSave(before, { ...before, schedule: '0 5 * * *' }, overdue)).toEqual(nextRunAt);
-  // What has run without jitter does not come again with it.
+  // An occurrence that ran without jitter does not run again with jitter.
   const ran = { ...none, nextRunAt: new Date('2027-03-04T00:00:00Z') };
   expect(nextTimeAfterSave(ran, before, new Date('2027-03-03T00:00:30Z'))).toEqual(
     new Date(Date.parse('2027-03-04T00:00:00Z') + delay),
@@ -176,7 +176,7 @@ test('a preview shows the next times of a schedule, or the errors of saving it',
   const shown = await key.get(
     `/v1/schedules/preview?${query}&skipDates=2027-04-05,2027-03-22&endsAt=2027-04-20T00:00:00%2B02:00&jitterSeconds=60`,
   );
-  // The clock of Berlin changes in between.
+  // The clock of Berlin changes between the two times.
   expect(shown.data).toEqual({
     schedule: '0 9 * * 1',
     inWords: 'Every Monday at 09:00',

@@ -176,7 +176,7 @@ test('a restored version is a new revision that has to be proven', async ({ key 
       'resultKey',
     ],
   });
-  // The proof of revision 1 was one of that revision.
+  // The proof of revision 1 is no proof of this revision.
   const refused = await key.post(`/v1/routines/${id}/activate`);
   expect(refused.body.error.code).toBe('successful_run_required');
   expect(await runOnce(key, id)).toMatchObject({ state: 'succeeded', routineRevision: 3 });

@@ -76,7 +76,7 @@ test('a tool meets a need once it is confirmed, and only of its own routine', as
     const connectionId = await connect(key, { url: hostile.url('honest') });
     const { tools } = (await key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`)).data;
     const detail = async () => (await key.get(`/v1/routines/${routineId}`)).data;
-    // Discovered is not confirmed: a run would not be offered it.
+    // The tool was discovered but not confirmed, so a run could not call it.
     expect(await detail()).toMatchObject({ callableTools: [], warnings: [{}, {}] });
     await confirm(key, { routineId, connectionId, tools }, ['fetch_url']);
     expect(needsIn(await detail())).toEqual(['seo-audit search-console']);

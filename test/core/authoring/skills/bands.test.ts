@@ -43,7 +43,7 @@ describe('the band of the weekly report', () => {
   });
 });
 
-/** Draws normal weeks; the last two are raised by the shift. */
+/** Draws normal weeks, and raises the last two by the shift. */
 function series(random: () => number, shift = 0): number[] {
   const length = WEEKS + MEAN_OF + 3;
   return Array.from({ length }, (_, week) => {
@@ -52,7 +52,7 @@ function series(random: () => number, shift = 0): number[] {
   });
 }
 
-/** Judges the last week by the deviations of the twelve weeks before it from their own four-week means. */
+/** Judges the last week by the deviations of the twelve weeks before from their own four-week means. */
 function isMoved(row: readonly number[], alone: number, running: number): boolean {
   const apart = row.map((value, week) => value - meanOf(row.slice(Math.max(0, week - MEAN_OF), week)));
   const past = apart.slice(-WEEKS - 1, -1);

@@ -71,7 +71,7 @@ describe('the catalogue', () => {
   });
 });
 
-/** The facts that the documentation tells people to write for a project. */
+/** The facts that the documentation asks people to write for a project. */
 const FACTS = ['brand terms', 'margin', 'markets', 'owners', 'permitted claims', 'voice'];
 
 describe('the facts of a project', () => {
@@ -105,7 +105,7 @@ describe('a skill that was folded into another', () => {
   ])('%s is found as %s', (former, slug) => {
     expect(find(former)?.slug).toBe(slug);
     expect(skills.map((skill) => skill.slug)).not.toContain(former);
-    // Its last report ends with a block of its own name, which the next run has to know.
+    // The last report of the former skill ends with a block of its name, which the next run has to recognize.
     expect(sectionOf(find(slug)!, 'Compare with the previous result')).toContain(`\`${former}\``);
   });
 });

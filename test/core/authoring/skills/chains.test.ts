@@ -13,7 +13,7 @@ const chains = Object.values(gates).flatMap(([rule]) => SEEDS.map((seed) => ({ r
 
 type Bot = (week: Chain['weeks'][number], evalCase: EvalCase, rule: Gate, size: number) => string;
 
-/** Reports what the skill's rule finds, but for what it remembers. */
+/** Makes a bot that reports the findings of the skill's rule, except those that it remembers. */
 function reader(memory: (evalCase: EvalCase) => readonly string[]): Bot {
   return (rows, evalCase, rule, size) => {
     const known = memory(evalCase);
@@ -94,7 +94,7 @@ test('each arm is told what it wrote the week before, and the report counts whol
   const gateway = await startGateway({ port: 0, log: () => {} });
   try {
     const [rule] = gates['search-ads']!;
-    // Right about all weeks of an empty chain but the one that cannot be read.
+    // This bot is right about all weeks of an empty chain except the unreadable one.
     const text = `Nothing new in the week.\n${answerOf(true, [], [])}`;
     gateway.control.script({ times: null, behaviour: { kind: 'text', text } });
     const skill = (await loadCatalogue()).find('search-ads')!;

@@ -48,7 +48,7 @@ test('a model that knows the text misses nothing, and is asked with the text and
   expect(without).not.toContain('## Skill: Rank watch');
   for (const body of [withText, without]) {
     expect(body).toContain(questions[0]!.ask);
-    // A tool would only lead away from the question.
+    // A tool would distract from the question.
     expect(JSON.parse(body!).tools).toBeUndefined();
   }
 });
@@ -84,6 +84,6 @@ test.each(['a', 'b', 'c'])('always answering %s is right in fewer than half of t
 test('neither is always choosing the longest option', () => {
   const asked = files.flatMap(({ questions: each }) => each);
   const longest = asked.filter(({ right, wrong }) => wrong.every(({ length }) => length < right.length));
-  // Where the right answer is nearly always the fuller one, a model need not read the text.
+  // If the right answer were nearly always the longest, a model could guess it without the text.
   expect(longest.length / asked.length).toBeLessThan(0.6);
 });

@@ -75,11 +75,11 @@ test('a report may take no figure from the invented page that a skill shows', ()
   expect(skill.instructions).toContain('47,750');
   const given = figuresGiven(casesOf(file)[0]!, skill);
   expect(given).not.toContain('47,750');
-  // The thresholds of its text stay.
+  // The thresholds of the skill's text remain.
   expect(given).toContain('2 s sqrt(R + R^2 / D)');
 });
 
-/** Joins everything that a model is told of a case. */
+/** Joins all texts that a model gets for a case. */
 function toldOf(evalCase: EvalCase, skill: EvaluatedSkill): string {
   return messagesOf(evalCase, skill, [])
     .map(({ content }) => content)

@@ -67,7 +67,7 @@ describe('the harness', () => {
     const outcomes = await evaluateSkill(at(), skill, file);
     expect(outcomes).toHaveLength(8);
     expect(failedOf(outcomes, 'full')).toEqual([]);
-    // The report states 68 missed clicks, which without Search Console it cannot know.
+    // The report states 68 missed clicks, which it cannot know without Search Console.
     expect(failedOf(outcomes, 'missing')).toContain('expected');
     expect(failedOf(outcomes, 'hostile')).toEqual([]);
     const sent = gateway.control.requests().map(({ body }) => JSON.stringify(body));

@@ -21,7 +21,7 @@ const rulesOf = await readRules();
 const page = await fileOf('docs/skills-writing.md');
 const catalogue = await loadCatalogue();
 
-/** Skills whose periods are played through: on each change the first of those that decide by the same tests. */
+/** Skills whose periods are simulated. On each change, only the first skill of those that use the same tests. */
 const PLAYED = new Set(
   oneOfEach(Object.entries(rulesOf), ([, rules]) => [
     ...new Set(rules.map((rule) => (isGate(rule) ? rule.test : isThreshold(rule)))),
@@ -58,7 +58,7 @@ describe.each(Object.entries(rulesOf))('the noise gates of %s', (slug, rules) =>
 
   test('report change in at most one of twenty periods without any', () => {
     const random = seeded(1);
-    // All lines of a report at once, at the least and at the greatest of the volumes that its sizes demand.
+    // All lines of a report together, at the smallest and the largest volume that the rule's sizes demand.
     const worst = Math.max(
       ...[Math.min, Math.max].map((pick) => {
         const alarms = [
@@ -108,7 +108,7 @@ test('the interval decides between no change, a change too small to matter, and 
   expect(verdict(rule, of(12_900), 30)).toBe('worth acting on');
 });
 
-/** Event rates of the earlier and the later period, on the smaller side of which the volume stands. */
+/** Returns the event rates of two periods without a change. */
 function unchanged(rule: Gate): [number, number] {
   const rate = rule.test === 'two_proportions' ? 0.5 : (rule.rate ?? 1);
   return [rate, rate];
@@ -119,7 +119,7 @@ function changed(rule: Gate, size: number): [number, number][] {
   const low = rule.rate ?? 1;
   const high = low * (1 + size / 100);
   if (rule.rises) return [[low, high]];
-  // Against a pooled past the volume is counted at the pooled rate, so a fall starts from there.
+  // With a pooled past the volume is counted at the pooled rate, so a fall starts from that rate.
   return rule.against === 1
     ? [
         [low, high],
@@ -145,8 +145,8 @@ function drawing(rule: Gate, volume: number, [earlier, later]: [number, number])
 }
 
 /**
- * Draws whether a threshold is crossed at a true rate, in the smallest exposure in which its least count is above the
- * limit: there chance does most.
+ * Draws whether a threshold is crossed at a true rate. The exposure is the smallest in which the least count is above
+ * the limit, because chance is strongest there.
  */
 function crossing({ limit, least }: Threshold, rate: number, random: () => number) {
   const draw = quantilesOf(Math.floor((100 * least) / limit), rate, true);

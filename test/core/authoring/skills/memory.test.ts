@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import { MAX_STATE, stateBlocks, stateKeys } from '#core/authoring/skills/state-block.ts';
 
-/** Registers that later runs need whole. A long result is cut from its end, so each is the first or second item. */
+/** Registers that later runs need whole. Each is the first or second item, because a long result is cut at its end. */
 const REGISTERS = {
   'content-brief': 'Register',
   'content-repurposing': 'Ledger',
@@ -59,7 +59,7 @@ test('a block past the limit is no block, so the limit in the texts is the true 
   expect(stateBlocks(block(MAX_STATE + 1))).toEqual([]);
 });
 
-/** Returns each sentence outside the State section that names the state block, with what follows the name. */
+/** Finds the sentences outside the State section that name the state block, with the words after the name. */
 function reliances(text: string): [string, string][] {
   return text
     .replace(/### State\n[\s\S]*?\n### /, '### ')

@@ -49,7 +49,7 @@ function activate(id: string): Promise<Answer> {
   return key.post(`/v1/routines/${id}/activate`);
 }
 
-/** Has the schedule make a run and waits for its end. */
+/** Makes the schedule start a run and waits for its end. */
 async function scheduledRun(routineId: string) {
   await fallDue(service, routineId);
   const { data } = await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`);
@@ -69,7 +69,7 @@ test('a scheduled run takes the text of a skill that its routine was proven with
   expect(first.prompt).toContain(OLD);
   expect(first.prompt).not.toContain(NEW);
 
-  // An activation without a newer proof takes nothing over.
+  // An activation without a newer proof keeps the old revision.
   expect((await activate(id)).status).toBe(200);
   expect(await behind(id)).toHaveLength(1);
   const manual = await runOnce(key, id);
@@ -163,7 +163,7 @@ test('of many revisions the newest hundred are kept, and those that a routine, a
   await edit(120 - 7);
   const { data } = await key.get(`/v1/skills/${skill}/revisions?limit=200`);
   const kept = data.map(({ revision }: { revision: number }) => revision);
-  // 1 was activated first, 5 is what runs take, 7 is of a run.
+  // Revision 1 was activated first, scheduled runs use 5, and a run used 7.
   expect(kept).toEqual([...Array.from({ length: 100 }, (_, index) => 120 - index), 7, 5, 1]);
   expect((await scheduledRun(id)).prompt).toContain(NEW);
 });

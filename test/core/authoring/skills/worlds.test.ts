@@ -11,7 +11,7 @@ const gates = await readGates();
 const worlds = Object.values(gates).flatMap(([rule]) => SEEDS.map((seed) => ({ rule, world: makeWorld(rule, seed) })));
 const random = seeded(3);
 
-/** Answers without thought. None of them may look like a good report. */
+/** Bots that answer without reading. None of them may score like a good report. */
 const BOTS: Record<string, (world: World, rule: Gate) => string> = {
   'prints the data back': ({ evalCase }) => `${evalCase.task}\n${evalCase.data['rows']}`,
   'fills the form with nothing': () => answerOf([]),
@@ -114,7 +114,7 @@ describe('the three arms', () => {
     const texts = { none: null, placebo, skill };
     const at = { baseUrl: gateway.url, apiKey: 'test', model: 'fixture/writer-small' };
     const trials = await tryWorlds(at, { slug: skill.slug, rule, texts }, 3);
-    // The answer of one world is the truth of that world alone.
+    // The answer of one world is wrong in every other world.
     expect(trials.filter(({ right }) => right).map(({ seed }) => seed)).toEqual([0, 0, 0]);
     expect(renderTrials(trials, at.model, at.baseUrl)).toMatch(
       /Model: fixture\/writer-small[\s\S]*all +placebo +right 1\/3 \(6-79 %\)/,
@@ -125,7 +125,7 @@ describe('the three arms', () => {
   });
 });
 
-/** Answers by the rule of the skill, as a perfect reader of its text would. */
+/** Answers by the skill's rule, like a perfect reader of its text. */
 function taught(
   { rows, size }: World,
   rule: Gate,
@@ -136,7 +136,7 @@ function taught(
     rule.test === 'two_proportions' ? later.exposure : Math.min(earlier.events / rule.against, later.events);
   return answerOf(
     rows.flatMap((row) => {
-      // A fall leaves fewer events than the least volume; a quarter of it is plainly too few.
+      // A real fall may leave fewer events than the least volume, so only less than half of it is too few.
       if (volume(row) < least / 2) return [{ entity: row.entity, verdict: 'too few to tell' }];
       return acts(verdict(rule, [row.earlier, row.later], size))
         ? [{ entity: row.entity, direction: way(row), verdict: 'act' }]

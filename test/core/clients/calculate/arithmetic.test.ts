@@ -33,7 +33,7 @@ describe('arithmetic', () => {
     ['sqrt(2)', '1.414213562373'],
     ['sqrt(0)', '0'],
     ['sqrt(1e59) / 1e29', '3.162277660168'],
-    // Where the library looks for a root for ever.
+    // The library would search for this root without end.
     ['sqrt(9.743237145368888e-77) * 1e38', '0.987078373047'],
     ['sqrt(0.004e-100) * 1e51', '0.632455532034'],
     ['ln(exp(1))', '1'],
@@ -86,7 +86,7 @@ describe('an expression that has no value is told in words', () => {
     ['1; 2', 'cannot read the expression at "; 2"'],
     ['9^999', 'the result has more than 60 digits before the point'],
     ['99999999999999999999^1000', 'the result is not a finite number'],
-    // Summed with the next term, either would fill the memory with zeros.
+    // A sum with the next term would fill the memory with zeros.
     ['((1e-999^2000)^2000) + 1', 'the result has more than 1100 zeros after the point'],
     ['1e-999 * 1e-999', 'the result has more than 1100 zeros after the point'],
     ['2^1001', 'the result has more than 60 digits before the point'],
@@ -109,7 +109,7 @@ describe('an expression that has no value is told in words', () => {
     value('a^1000', { a });
     value('a^1e60', { a });
     value('(a^50)^50', { a });
-    // Without a limit each takes seconds of the processor.
+    // Without a limit each expression takes seconds of CPU.
     expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(1_000);
   });
 
@@ -118,7 +118,7 @@ describe('an expression that has no value is told in words', () => {
       '0 1 9 .5 1e3 1e-999 2000 99999999999999999999 + - * / ^ % ( ) , sqrt( ln( exp( round( median( min( a é';
     const texts = fc.oneof(
       fc.string({ maxLength: 60, unit: 'grapheme' }),
-      // A text that looks like an expression reaches later stages of the parser.
+      // Texts that look like expressions reach later stages of the parser.
       fc.string({ maxLength: 30, unit: fc.constantFrom(' ', ...pieces.split(' ')) }),
     );
     fc.assert(

@@ -30,7 +30,7 @@ describe('a series agrees with the certified values of the NIST Statistical Refe
   test.each([
     ['Lew', LEW, -177.435, 277.332],
     ['NumAcc1', [10_000_001, 10_000_003, 10_000_002], 10_000_000, 1],
-    // One value less than the set, as a call takes a thousand; its mean is the same, and its deviation 0.1·√(1000/999).
+    // A call takes a thousand values, one less than the set has. Mean as in the set; deviation 0.1·√(1000/999).
     [
       'NumAcc4',
       Array.from({ length: 1_000 }, (_, i) => (i % 2 === 0 ? 10_000_000.1 : 10_000_000.3)),
@@ -122,7 +122,7 @@ describe('a forecast', () => {
     const known = of({ values: BEER, horizon: 4, season: 4, cutoffs: 1 });
     const changed = [...BEER.slice(0, -1), 10_000];
     const surprised = of({ values: changed, horizon: 4, season: 4, cutoffs: 1 });
-    // Only the last of four errors differs, by the surprise over the scale and the four steps.
+    // Only the last of four errors differs: by the surprise, divided by the scale and by the four steps.
     const grown = surprised.method('seasonal_naive')!.mase - known.method('seasonal_naive')!.mase;
     expect(grown).toBeGreaterThan(100);
     expect(of({ values: changed.slice(0, -4), horizon: 4, season: 4 }).methods).toEqual(

@@ -106,7 +106,7 @@ describe('mix and rate', () => {
 
 describe('texts', () => {
   test('share runs of words as in Broder, "On the resemblance and containment of documents" (1997)', () => {
-    // Its example: "a rose is a rose is a rose" has three runs of four words.
+    // The example of the paper: "a rose is a rose is a rose" has three different runs of four words.
     expect(
       calculate({
         operation: 'text_overlap',

@@ -53,7 +53,7 @@ test('the pooled z is the root of the chi-square that a table of the same counts
 });
 
 test('the two-sided p of the usual critical values is that of every printed table', () => {
-  // Two arms of 1,000,000 whose difference is made to lie on z: the p-value is then that of the normal table.
+  // Two arms of 1,000,000 with a difference of z standard errors, so the p-value is that of the normal table.
   const found = calculate({
     operation: 'two_proportions',
     successesA: 500_000,

@@ -28,7 +28,7 @@ describe('the calculate tool', () => {
       for (const [word, each] of Object.entries(schema)) visit(each, `${place}/${word}`);
     };
     visit(calculateTool.inputSchema, '');
-    // The names in an expression are the caller's own.
+    // The caller chooses the names in an expression.
     expect(bare).toEqual(['/properties/variables']);
   });
 
@@ -94,7 +94,7 @@ describe('the calculate tool', () => {
   const series = fc.array(numbers, { minLength: 1, maxLength: 5 });
   const confidence = fc.constantFrom(0.5, 0.95, 0.999);
 
-  /** An operation with what it needs, and some of what it takes besides. */
+  /** Makes the arguments of an operation: the required ones, and some optional ones. */
   function sent(operation: string, needed: object, besides: object = {}) {
     const fields = { ...needed, ...besides } as Record<string, fc.Arbitrary<unknown>>;
     return fc
@@ -178,7 +178,7 @@ describe('the calculate tool', () => {
         ],
       },
     );
-    // Else nothing but refusals was seen.
+    // Otherwise the test would have seen refusals only.
     expect(results).toBeGreaterThan(200);
   });
 

@@ -4,7 +4,7 @@ import { readErrorBody } from '#core/clients/gateway/error-body.ts';
 import { Refusal, toGatewayFailure } from '#core/clients/gateway/refusal.ts';
 import { toModelFailure } from '#core/execution/steps/gateway-caller.ts';
 
-/** Fails a call as a server that sends this error does. */
+/** Fails a call like a server that sends this error. */
 function failureOf(status: number, body: unknown, { prompt = 'Report.', retryAfter }: Options = {}) {
   const sent = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: prompt }] });
   const refused = { status, body: typeof body === 'string' ? body : JSON.stringify(body), retryAfter };

@@ -20,7 +20,7 @@ test.each<[FinishClass, readonly string[]]>([
     'broken',
     ['insufficient_system_resource', 'MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'service_unavailable'],
   ],
-  // A word that only begins like a good one is none, and neither is a field that every object has.
+  // Words that only begin like a known word are unknown, and so are the names of fields that every object has.
   ['unknown', ['stopped', 'stops', 'done?', 'OTHER', 'constructor', '__proto__', 'FINISH_REASON_UNSPECIFIED']],
 ])('%s is what %j mean', (kind, words) => {
   for (const word of words) expect([word, finishClass(word)]).toEqual([word, kind]);

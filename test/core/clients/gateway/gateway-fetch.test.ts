@@ -11,7 +11,7 @@ import { GatewayFailure } from '#core/clients/gateway/index.ts';
 let server: Server;
 let url: string;
 let answer: (request: IncomingMessage, response: ServerResponse) => unknown;
-// The agent of the model caller: the deadline of the call is its only clock.
+// The model caller's agent has no timeout of its own; the deadline of the call limits it.
 let agent: Agent;
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 });
-// One for each test: a connection that the server closed must not serve the next.
+// Each test has a new agent, so that no test gets a connection that another test's server closed.
 beforeEach(() => {
   agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 });
@@ -88,7 +88,7 @@ test('a body without an end is refused at 16 MB and the connection closed, not t
   expect(failure).toBeInstanceOf(GatewayFailure);
   expect(failure).toMatchObject({ kind: 'malformed', details: { retryable: false } });
   await closed;
-  // The buffers of both ends add to the limit.
+  // The buffers at both ends are added to the limit.
   expect(sent).toBeLessThan(32 * 1024 * 1024);
 });
 
@@ -101,7 +101,7 @@ test('a body that falls silent ends with the deadline of the call, and may be tr
   const deadline = new AbortController();
   answer = async (_request, response) => {
     response.write('{"choices":');
-    // The client reads in another turn of the same process, so each of these lets it read what has come.
+    // The client runs in the same process, so each pause lets it read the bytes that have arrived.
     for (let turns = 0; turns < 30; turns += 1) await sleep(5);
     deadline.abort(new DOMException('The time is over.', 'TimeoutError'));
   };
@@ -153,7 +153,7 @@ interface Completion {
 
 const STREAMED = JSON.stringify({ stream: true, messages: [{ role: 'user', content: 'Go on.' }] });
 
-/** Streams the parts as they are and returns what the library is given. */
+/** Streams these parts unchanged and returns the library's result. */
 async function streamed(...parts: (string | Uint8Array)[]): Promise<Completion> {
   answer = async (_request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { schemaKey } from '#core/clients/gateway/lesson.ts';
 import { Refusal } from '#core/clients/gateway/refusal.ts';
 
-/** Names and texts that tenants choose, each of them also the name of a field. */
+/** Names and texts that tenants choose. Each of them is also the name of a field. */
 const SCHEMA = {
   type: 'object',
   properties: {

@@ -3,7 +3,7 @@ import { compileSchema } from '#core/clients/json-schemas/compile.ts';
 import { readLeniently } from '#core/clients/json-schemas/leave-out.ts';
 import type { JsonObject } from '#lib/json.ts';
 
-/** Reads a schema: the places that are left out, and a check of values against the rest. */
+/** Reads a schema; returns the places that were left out, and a check of values against the rest. */
 function read(schema: JsonObject) {
   const { schema: rest, leftOut } = readLeniently(schema);
   const check = compileSchema(rest);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await hostile?.stop();
 });
 
-/** Schemas that no two requests share: each takes a good part of a second to compile. */
+/** Makes schemas that differ in each request, each of which takes a good part of a second to compile. */
 function unions(count: number, name: string): Json {
   const union = { anyOf: [{ type: 'string' }, { type: 'number' }] };
   const properties = Array.from({ length: count }, (_, index) => [`${name}${index}`, union]);
@@ -44,7 +44,7 @@ test('a schema too large is refused by its size, and one that takes long is comp
   });
   expect([broken.status, broken.body.error.code]).toEqual([400, 'invalid_request']);
   expect(loop).not.toHaveBeenCalled();
-  // A small schema needs no thread.
+  // A small schema is compiled without a thread.
   await key.patch(path, { argumentSchema: { properties: { structure: { type: 'string' } } } });
   expect(loop).toHaveBeenCalledOnce();
   loop.mockRestore();
@@ -99,7 +99,7 @@ test('a project has one check at the thread and 20 behind it; another project wa
   const settled = await Promise.allSettled(flood);
   await other;
   expect(settled.map(({ status }) => status)).toEqual([...Array.from({ length: 21 }, () => 'fulfilled'), 'rejected']);
-  // The one that is refused ends at once.
+  // The refused request ends at once.
   expect(ended.indexOf('other')).toBeLessThanOrEqual(2);
 });
 
@@ -125,7 +125,7 @@ test('a value that takes seconds is given up, and its schema stays usable for ot
   expect(await schemaFault('other', schema, { x: [[1], [1]] })).toContain('duplicate');
 });
 
-/** Names a policy that is not there: another last digit. */
+/** Changes the last digit of a policy's id, so that no policy has it. */
 function unknownId(id: string): string {
   return id.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
 }

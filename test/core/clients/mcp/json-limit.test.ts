@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { limitJson, type JsonLimits } from '#core/clients/mcp/json-limits.ts';
 import { TIMES } from '#test/support/properties.ts';
 
-/** Counts the objects of a value, and its commas and containers, as its text has them. */
+/** Counts the objects of a value, and the commas and containers of its text. */
 function countOf(value: unknown): JsonLimits {
   if (typeof value !== 'object' || value === null) return { objects: 0, values: 0 };
   const members = Object.values(value);
@@ -20,7 +20,7 @@ function inChunks(text: string, size: number): Response {
   return new Response(ReadableStream.from(starts.map((at) => bytes.subarray(at, at + size))));
 }
 
-/** The text as it comes through the limit; undefined if it is refused. */
+/** Returns the text after it passed the limit; undefined if it was refused. */
 async function through(text: string, limits: JsonLimits, chunk: number) {
   const refused: string[] = [];
   const limited = limitJson(inChunks(text, chunk), limits, ({ kind }) => refused.push(kind));
@@ -33,7 +33,7 @@ const json = fc.oneof(
   fc.jsonValue(),
   fc.jsonValue({ stringUnit: fc.constantFrom('"', '\\', '{', '[', ',', 'a', '\n', 'é') }),
 );
-/** Writes a value as one line, over many, and as an event whose stream has other lines that would open a string. */
+/** Writes a value on one line, on many lines, or as an event of a stream whose other lines contain quotes. */
 const written = fc.tuple(json, fc.constantFrom('line', 'lines', 'events')).map(([value, how]) => {
   const text = JSON.stringify(value, null, how === 'line' ? 0 : 1);
   if (how !== 'events') return { value, text };
@@ -67,6 +67,6 @@ test('of a response without end no more is read than the limit takes', async () 
   const limits = { objects: 1_000, values: 10_000 };
   const limited = limitJson(new Response(endless), limits, () => undefined);
   await expect(limited.text()).rejects.toMatchObject({ kind: 'too_large' });
-  // Five chunks are within the limit; some more wait in the pipe.
+  // The limit allows five chunks, and some more wait in the pipe.
   expect(read).toBeLessThan(10 * chunk.length);
 });

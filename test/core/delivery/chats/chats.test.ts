@@ -15,13 +15,13 @@ import { addChat, chatTest } from './fixture.ts';
 const test = chatTest();
 
 test.afterEach(async ({ chats, service }) => {
-  // A message that waits would take the next test's reply.
+  // A waiting message would use up the reply of the next test.
   await removeWork(service.deps.database, ifAny({ kind: 'chat' }));
   chats.reset();
   service.gateway.control.reset();
 });
 
-/** Runs a routine whose results go to a chat, and sends what waits. */
+/** Runs a routine whose results go to a chat, and sends the waiting messages. */
 async function delivered(service: Service, key: ApiClient, kind: Kind = 'slack', fields: Record<string, unknown> = {}) {
   const chatId = await addChat(key, kind);
   const routineId = await activeRoutine(key, { resultsTo: { chats: [chatId] }, ...fields });

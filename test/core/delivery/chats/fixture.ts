@@ -3,7 +3,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import type { Service } from '#test/support/service.ts';
 import { mailingTest } from '../notifications/fixture.ts';
 
-/** Tests with a service that mails, and whose posts to chats go to a fake instead of the internet. */
+/** Makes tests with a service that sends mails, and posts to a fake in place of the chats. */
 export function chatTest() {
   return mailingTest().extend('chats', { scope: 'file' }, async ({ service }, { onCleanup }) => {
     const chats = await startChats();
@@ -18,7 +18,7 @@ function divert({ deps: { outbound } }: Service, chats: ChatsFake): void {
   outbound.request = (options) => request({ ...options, url: chats.at(String(options.url)) ?? options.url });
 }
 
-/** Adds the room of a chat to the project of the key. @returns its id */
+/** Adds a chat to the project of the key. @returns its id */
 export async function addChat(key: ApiClient, kind: Kind = 'slack'): Promise<string> {
   const { status, data } = await key.post('/v1/chats', { name: '#results', url: ROOMS[kind] });
   if (status !== 201) throw new Error(`the chat was not added: ${status}`);

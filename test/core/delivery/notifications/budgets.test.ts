@@ -7,7 +7,7 @@ import type { Service } from '#test/support/service.ts';
 import { EVERYTHING, mailingTest, newsTo, outboxOf, sendNow, watchedRoutine } from './fixture.ts';
 import { changeTotals, plantRun, spendToday } from '#test/support/given.ts';
 
-// Budgets that are passed in the middle of a run; `mails.test.ts` has those that the end of a run passes.
+// Tests of budgets that run out during a run. `mails.test.ts` has budgets that run out at the end of a run.
 const test = mailingTest();
 
 test.afterEach(({ service }) => service.gateway.control.reset());
@@ -17,7 +17,7 @@ const CALCULATES = {
   calls: [{ name: 'calculate', arguments: { operation: 'arithmetic', expression: '2 + 2' } }],
 };
 
-/** A routine that calculates before it answers, with a budget of which this much is used today. */
+/** Makes a routine that calculates before it answers. This much of its budget is used up today. */
 async function spender(service: Service, key: ApiClient, used: number): Promise<string> {
   const id = await watchedRoutine(key, {
     name: 'Spender',
@@ -30,12 +30,12 @@ async function spender(service: Service, key: ApiClient, used: number): Promise<
 }
 
 async function setUsed({ deps }: Service, scopeId: string, tokens: number): Promise<void> {
-  // The end of an earlier run is told of with what was used then.
+  // Earlier runs send news with the usage of their time, so wait for them first.
   await deps.work.idle();
   await spendToday(deps.database, scopeId, tokens);
 }
 
-/** Lists the notices of thresholds, also of mails that were not sent. */
+/** Lists the notices of budget thresholds, including those of mails that were not sent. */
 async function budgetNews(service: Service, projectId: string) {
   return (await outboxOf(service, projectId)).filter(({ kind }) => kind === 'budget');
 }
@@ -61,14 +61,14 @@ test('a budget is told of when a step passes the mark, while its run goes on, an
   await key.post(`/v1/runs/${data.id}/cancel`);
   expect((await runEnded(key, data.id)).notifications).toMatchObject([{ state: 'sent' }]);
 
-  // Ten thousand tokens of text leave nothing for another step.
+  // The text has ten thousand tokens, so nothing is left for another step.
   control.reset();
   const other = await spender(service, key, 994_000);
   control.script({ behaviour: { ...CALCULATES, text: 'x'.repeat(40_000) } });
   const last = await runOnce(key, other);
   expect(last).toMatchObject({ state: 'failed', reason: 'budget_exceeded', stepCount: 1 });
   await sendNow(service);
-  // The step and the end of its run are told of by themselves; the budget that both have seen used up, by the first.
+  // The step and the end of the run both find the budget used up, and only the first of them reports it.
   const subjects = (await newsTo(mailbox, owner)).map(({ subject }) => subject);
   expect(subjects.filter((subject) => subject.includes('Budget used up'))).toHaveLength(1);
   expect(await noticesOf(service, owner.projectId)).toEqual([
@@ -91,7 +91,7 @@ test('of steps that pass the mark at the same time one causes mail, to the routi
   await setUsed(service, owner.projectId, 799_990);
   const { control } = service.gateway;
   for (let run = 0; run < 8; run += 1) control.script({ behaviour: CALCULATES });
-  // Half of them fail, so that their ends and the others' steps lock the same rows.
+  // Half of the runs fail, so that their ends lock the same rows as the others' steps.
   const refused = { kind: 'text' as const, text: 'No.', finishReason: 'content_filter' };
   control.script({ times: 4, behaviour: refused });
   const started = await Promise.all(Array.from({ length: 8 }, () => key.post(`/v1/routines/${id}/run`)));
@@ -182,7 +182,7 @@ test('a response that is too late to be recorded still causes mail about the bud
 });
 
 describe('the budget of an organization', () => {
-  /** A project of the person's organization whose people follow budgets. */
+  /** Makes a project in the person's organization whose members get mails about budgets. */
   async function following(owner: Person, name: string, mail: object = { on: ['budget'], to: 'owners' }) {
     const { data } = await owner.session.post('/v1/projects', {
       name,

@@ -8,7 +8,7 @@ import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts
 import { startService, type Service } from '#test/support/service.ts';
 import { changeNotified, changeWork, earlier, ifAny } from '#test/support/given.ts';
 
-/** Tests with a service that mails, by default with workers; each person who is made has a confirmed address. */
+/** Makes tests with a service that sends mails, by default with workers. Each new person has a confirmed address. */
 export function mailingTest(env: Record<string, string> = {}, { worker = true } = {}) {
   return serviceTest()
     .extend('mailbox', { scope: 'file' }, async ({ options: _options }, { onCleanup }) => {
@@ -38,18 +38,18 @@ export async function confirmedPerson(service: Service, mailbox: Mailbox): Promi
   return signIn(service, email);
 }
 
-/** Makes the part of a tick that sends, once the service has done what it does at once. */
+/** Runs the part of a tick that sends mails, after the service has finished its immediate work. */
 export async function sendNow({ deps }: Pick<Service, 'deps'>): Promise<number> {
   await deps.work.idle();
   return createTickParts(deps).messages(new AbortController().signal);
 }
 
-/** Lets the wait after a failed attempt, or the lease of one that died, be over. */
+/** Ends the wait after a failed attempt, or the lease of an attempt that died. */
 export async function makeDue({ deps: { database } }: Pick<Service, 'deps'>): Promise<void> {
   await changeWork(database, ifAny({ failedAt: null }), { dueAt: AT_ONCE });
 }
 
-/** Lets the hour since the last mail about a routine be over. */
+/** Ends the hour since the last mail about a routine. */
 export async function passHour(service: Service, routineId: string): Promise<void> {
   await service.deps.work.idle();
   const mailedAt = earlier('61 minutes');
@@ -58,7 +58,7 @@ export async function passHour(service: Service, routineId: string): Promise<voi
 
 export const REFUSED = 'Refused, and no mail may say why.';
 
-/** Makes the next runs fail by the routine's own fault, until the control is reset. */
+/** Makes the next runs fail by a fault of the routine, until the control is reset. */
 export function failRuns(service: Service): void {
   service.gateway.control.script({
     times: null,
@@ -77,14 +77,14 @@ export async function failedRun(service: Service, client: ClientOf, routineId: s
 
 type ClientOf = Parameters<typeof createRoutine>[0];
 
-/** Makes a run fail whose owner is mailed of it; the mail is queued, not sent. */
+/** Makes a run fail, so that a mail to its owner is queued but not sent. */
 export async function mailedFailure(service: Service, person: () => Promise<Person>) {
   const owner = await person();
   const key = await owner.key();
   return { owner, key, run: await failedRun(service, key, await watchedRoutine(key)) };
 }
 
-/** A draft whose owner is mailed of everything. */
+/** Makes a draft whose owner gets mails about every event. */
 export function watchedRoutine(client: ClientOf, fields: Record<string, unknown> = {}) {
   return createRoutine(client, { notifications: { mail: EVERYTHING }, ...fields });
 }
@@ -98,7 +98,7 @@ export const EVERYTHING = {
   to: 'owners',
 };
 
-/** The mails about routines that a person got, the newest first. */
+/** Returns the mails to a person about routines, newest first. */
 export async function newsTo(mailbox: Mailbox, { email }: Person) {
   const mails = await mailbox.mailsTo(email);
   return mails.filter(({ subject }) => !/^(Confirm|Invitation)/.test(subject));

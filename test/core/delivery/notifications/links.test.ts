@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { bodyOf, withoutForeignLinks } from '#core/foundation/outbox/mail-body.ts';
 import { joinParts } from '#core/foundation/outbox/mail-parts.ts';
 
-/** Finds what mail programs make links of: an address with a scheme, a host with a name for its top, a mailbox. */
+/** Matches texts that mail programs turn into links: addresses with a scheme, host names, mailboxes. */
 const LINKED =
   /\p{L}[\p{L}\p{N}+.-]*:[^\s]|(?<!\S)\/\/\S|\\\\\S|\S@\S|[\p{L}\p{N}-]+[.。．｡][\u200C\u200D]?[\p{L}][\p{L}\p{N}-]+/giu;
 

@@ -47,7 +47,7 @@ test('a run that fails is mailed to who subscribed, with its reason and its page
     'auto-submitted': 'auto-generated',
     'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
   });
-  // Nothing is kept of a text that has gone.
+  // The text of a sent mail is deleted.
   expect(message).toMatchObject({ state: 'sent', content: null });
   const { data } = await key.get(`/v1/runs/${run.id}`);
   const masked = owner.email.replace(/^(.).*@/, '$1***@');
@@ -210,7 +210,7 @@ test('a run that the next occurrence replaces is no failure, and causes no mail'
   const [next] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
   expect((await runEnded(key, next.id)).state).toBe('succeeded');
   await sendNow(service);
-  // Nor is the success after it one after failures.
+  // The success after it does not count as the first success after failures.
   expect(await newsTo(mailbox, owner)).toEqual([]);
 });
 

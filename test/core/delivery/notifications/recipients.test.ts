@@ -49,7 +49,7 @@ test('a removed member gets no more mail, also none that was queued before', asy
   ]);
   const later = await failedRun(service, key, await watchedRoutine(key, { name: 'Other' }));
   expect(later.notifications).toHaveLength(1);
-  // The name of a person who has left blocks no other change.
+  // A recipient who has left blocks no other change of the routine.
   const renamed = await key.patch(`/v1/routines/${id}`, { name: 'Renamed' });
   expect([renamed.status, renamed.data.notifications.mail]).toEqual([200, mail]);
 });
@@ -96,7 +96,7 @@ test('a link in the mail ends it without a session, by the button of a mail prog
     const { rows } = await service.deps.database.query('select scope_id from mail_optouts');
     return rows.map(({ scope_id: scope }) => scope);
   };
-  // A scanner that follows links changes nothing.
+  // A scanner that opens links changes nothing.
   const page = await fetch(link);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<form')]);
   expect(page.headers.get('Content-Security-Policy')).toContain("form-action 'self'");

@@ -16,7 +16,7 @@ test('a project in which much fails at once is mailed of ten failures, and of th
     Array.from({ length: 14 }, (_, index) => watchedRoutine(key, { name: `Noisy ${index}` })),
   );
   failRuns(service);
-  // The second failures of all of them are held back too, by the hour of each routine.
+  // The mails about all second failures are held back too, by the hour of each routine.
   for (let round = 0; round < 2; round += 1) {
     const started = await Promise.all(ids.map((id) => key.post(`/v1/routines/${id}/run`)));
     for (const { data } of started) await runEnded(key, data.id);

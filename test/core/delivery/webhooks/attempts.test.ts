@@ -12,7 +12,7 @@ import { startWorld, type World } from './world.ts';
 import { changeRoutines, earlier } from '#test/support/given.ts';
 
 let world: World;
-/** Has two connections, so that an attempt which holds one while it sends would show. */
+/** Starts a service with two connections, so that an attempt that holds one while it sends would be noticed. */
 beforeAll(async () => {
   world = await startWorld({ poolSize: 2 });
 });
@@ -25,7 +25,7 @@ function answering(status: number, headers: Record<string, string> = {}, body = 
   });
 }
 
-/** Accepts requests and never responds. */
+/** Makes a receiver that accepts requests and never responds. */
 function hanging() {
   return startReceiver(() => undefined);
 }
@@ -200,7 +200,7 @@ describe('an attempt that fails', () => {
     for (const wait of RETRY_LADDER_MS) {
       expect(await world.attempt(delivery)).toBe('pending');
       const { waitMs } = await world.read(delivery);
-      // Measured a moment after the wait began.
+      // The wait is measured a moment after it began.
       expect(waitMs).toBeLessThanOrEqual(wait * 1.1);
       expect(waitMs).toBeGreaterThan(wait * 0.9 - 20_000);
       expect(await world.attempt(delivery)).toBe('not_due');
@@ -352,7 +352,7 @@ describe('a difficult receiver', () => {
     const delivery = await world.queue(routine, receiver.origin);
     expect(await world.attempt(delivery)).toBe('delivered');
     const [attempt] = await attemptsOf(delivery.id);
-    // 3 bytes and 510 characters of 2 bytes make 1,023; the next character would be cut in two.
+    // 3 bytes and 510 characters of 2 bytes are 1,023 bytes, so the limit would cut the next character in two.
     expect(attempt?.responseExcerpt).toBe(`a\uFFFD${'é'.repeat(510)}`);
   });
 
@@ -364,7 +364,7 @@ describe('a difficult receiver', () => {
     const delivery = await world.queue(fine, quick.origin);
     const hung = held.map((each) => world.attempt(each, { webhookTimeoutMs: 3_000 }));
     await vi.waitFor(() => expect(slow.received).toHaveLength(10), 10_000);
-    // Ten exchanges under way on a pool of two connections.
+    // Ten requests are under way, with a pool of two connections.
     expect(await world.attempt(delivery)).toBe('delivered');
     expect(new Set(await Promise.all(hung))).toEqual(new Set(['pending']));
     const [attempt] = await attemptsOf(held[0]!.id);
@@ -394,7 +394,7 @@ describe('at most one attempt at a time', () => {
     const receiver = await answering(200);
     const routine = await world.createRoutine(receiver.origin);
     const delivery = await world.queue(routine, receiver.origin);
-    // A worker that has claimed, perhaps sent, and died before it could record.
+    // A worker claimed the delivery, perhaps sent it, and died before it could store the outcome.
     await claimAttempt(world.deps.database, delivery.id);
     expect(await world.read(delivery)).toMatchObject({ state: 'sending', attempts: 1 });
     expect(await world.attempt(delivery)).toBe('not_due');

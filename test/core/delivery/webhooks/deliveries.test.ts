@@ -13,11 +13,11 @@ const test = serviceTest({ worker: true });
 
 interface Told extends TypedRoutine {
   readonly receiver: Receiver;
-  /** Waits for so many events, and gives those that came. */
+  /** Waits for this number of events, and returns those that arrived. */
   readonly events: (count: number) => Promise<Json[]>;
 }
 
-/** A routine with a webhook, which by default is told of changes. */
+/** Makes a routine with a webhook that by default gets events about changes only. */
 async function toldRoutine(
   service: Service,
   key: ApiClient,
@@ -40,7 +40,7 @@ async function toldRoutine(
   };
 }
 
-/** Lists the events that were queued, whether or not they have been sent. */
+/** Lists the queued events, sent or not. */
 async function queued(service: Service, routineId: string): Promise<string[]> {
   const found = await service.deps.database.rows<{
     type: string;
@@ -164,7 +164,7 @@ test('what a receiver has lost for good is a change again', async ({ service, ke
   status = 500;
   const lost = await run(prices({ tea: 4 }));
   await events(2);
-  // While it is still being tried, it counts as delivered.
+  // An event that is still tried counts as delivered.
   expect(await run(prices({ tea: 4 }))).toMatchObject({
     withheld: 'no_change',
     changes: { against: lost.id },
@@ -185,7 +185,7 @@ test('what ended before there was a webhook was not delivered', async ({ service
   });
   const first = await run(prices({ tea: 3 }));
   expect(first).toMatchObject({ withheld: 'no_webhook', changes: { against: null } });
-  // Read by the API alone, each run is compared with the one before.
+  // Without a webhook, each run is compared with the run before.
   expect(await run(prices({ tea: 3 }))).toMatchObject({
     withheld: 'no_webhook',
     changes: { against: first.id, unchangedRuns: 1 },
@@ -266,7 +266,7 @@ test('a routine is compared with its own runs only', async ({ service, key, bobs
   const mine = await toldRoutine(service, key);
   const bobs = await toldRoutine(service, bobsKey);
   await mine.run(prices({ tea: 3 }));
-  // Even a row that claims the routine of another tenant is not read.
+  // A row that claims the routine of another tenant is not read.
   await plantRun(service.deps.database, bobs.id, {
     id: 'run_7zzzzzzzzzzzzzzzzzzzzzzzzz',
     projectId: ada.projectId,

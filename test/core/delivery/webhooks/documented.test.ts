@@ -16,14 +16,14 @@ const headers = signedHeaders({ id: 'whd_1', sentAt: new Date(), body }, [secret
 let folder: string;
 
 beforeAll(() => {
-  // Within the tests' folder, so that a script there finds the packages of the service.
+  // A folder within node_modules, so that a script there finds the installed packages.
   const home = path.join(import.meta.dirname, '../../../../node_modules/.cache');
   mkdirSync(home, { recursive: true });
   folder = mkdtempSync(path.join(home, 'webhooks-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Returns the snippet of a language as the page has it. */
+/** Returns the page's snippet for a language. */
 function snippet(language: string): string {
   const found = new RegExp('```' + language + '\\n([\\s\\S]*?)```').exec(PAGE)?.[1];
   if (found === undefined) throw new Error(`the page has no ${language}`);
@@ -45,7 +45,7 @@ function run(command: string, args: readonly string[]): string {
   });
 }
 
-/** Returns why a toolchain cannot be used here, or undefined. */
+/** Returns the reason why a toolchain cannot be used here; undefined if it can. */
 function whyNot(prepare: () => void): string | undefined {
   try {
     prepare();
@@ -55,7 +55,7 @@ function whyNot(prepare: () => void): string | undefined {
   }
 }
 
-/** The input of each receiver: the right body and a changed one. It prints its verdict of each. */
+/** Input of each receiver: a right body and a changed one. The receiver prints a verdict for each. */
 const CASES = JSON.stringify({ secret, headers, bodies: [body, body.replace('va', 'ba')] });
 const VERDICTS = ['run.succeeded', 'refused'];
 

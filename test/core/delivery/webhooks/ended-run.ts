@@ -1,6 +1,6 @@
 import type { ReportedRun } from '#core/delivery/webhooks/event.ts';
 
-/** Makes a scheduled run that has succeeded, but for the fields that are given. */
+/** Makes a scheduled run that succeeded, with the given fields over it. */
 export function endedRun(fields: Partial<ReportedRun> = {}): ReportedRun {
   return {
     id: 'run_1',

@@ -6,7 +6,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { ago, plantDeliveries } from '#test/support/given.ts';
 
-// Twenty slots give five to one receiver of an organization. The file counts all started attempts, so it has its own service.
+// Of twenty slots one receiver of an organization gets five. The file counts all attempts, so it has its own service.
 const test = serviceTest({ worker: true, own: true });
 const OF_ONE_HOST = 5;
 
@@ -34,17 +34,17 @@ test('ten thousand deliveries to a receiver that hangs delay no other receiver a
   expect(await startDueDeliveries(service.deps)).toBe(OF_ONE_HOST);
   await expect.poll(() => open.size).toBe(OF_ONE_HOST);
 
-  // Another tenant's first delivery, and one of the same tenant to a receiver that works.
+  // The first delivery of another tenant, and one of the same tenant to a working receiver.
   for (const client of [bobsKey, key]) {
     const before = quick.received.length;
     await runOnce(client, await createRoutine(client, { webhookUrl: quick.origin }));
     await expect.poll(() => quick.received.length).toBe(before + 1);
   }
-  // None of those that hang had to end for it.
+  // No hanging attempt had to end for that.
   expect(hanging.received).toHaveLength(OF_ONE_HOST);
   expect(mostOpen).toBe(OF_ONE_HOST);
 
-  // An attempt that ends makes room for the next one at once, without a tick.
+  // An attempt that ends frees its slot for the next one at once, without a tick.
   for (const response of open) response.destroy();
   await expect.poll(() => hanging.received.length).toBe(2 * OF_ONE_HOST);
   expect(mostOpen).toBe(OF_ONE_HOST);

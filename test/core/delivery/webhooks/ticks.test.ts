@@ -144,7 +144,7 @@ describe('ticks', () => {
     const claimed = await claimDueDeliveries(database, 'shares', 100);
     expect(claimed).toContainEqual(late);
     expect(claimed).toHaveLength(1 + 4);
-    // Attempts under way count, both starting and sending ones.
+    // Both starting and sending attempts count.
     await Promise.all(claimed.map(({ id }) => claimAttempt(database, id)));
     expect(await claimDueDeliveries(database, 'shares', 100)).toEqual([]);
     const byHost = await database.rows<{ host: string; count: number }>`

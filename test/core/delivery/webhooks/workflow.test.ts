@@ -36,7 +36,7 @@ afterAll(async () => {
   await world?.stop();
 });
 
-/** Workflows on the main queue, attempts on a queue of their own: a worker of the main queue has no such activity. */
+/** Starts workers: workflows on the main queue, attempts on a queue of their own. */
 async function startWorkers(): Promise<void> {
   installRuntimeOnce();
   const connection = await NativeConnection.connect({ address });
@@ -80,7 +80,7 @@ test('a delivery is one workflow with one activity, and only its id crosses Temp
   const routine = await world.createRoutine(`${receiver.origin}/canary-path`);
   const delivery = await world.queue(routine, receiver.origin, { result: 'canary-result' });
   expect(await deliver(delivery)).toBe('delivered');
-  // A tick that starts it once more changes nothing.
+  // A second start by a tick changes nothing.
   expect(await deliver(delivery)).toBe('not_due');
   expect(receiver.received).toHaveLength(1);
 

@@ -42,15 +42,15 @@ export interface DeliveryRow {
 
 export interface World {
   deps: AttemptDeps & Pick<EndDeps, 'work'> & { database: Database };
-  /** Returns everything logged so far. */
+  /** Returns the log so far. */
   logged: () => string;
   createRoutine: (webhookUrl: string | null) => Promise<Routine>;
   createRun: (routine: Routine, ending?: Partial<ReportedRun>) => Promise<ReportedRun>;
   /** Ends a run of the routine and queues its event. */
   queue: (routine: Routine, webhookUrl: string, ending?: Partial<ReportedRun>) => Promise<StartableDelivery>;
-  /** Claims what is due, with room for far more than there is. */
+  /** Claims all due deliveries; the limit is far above their number. */
   claim: (limit?: number) => Promise<StartableDelivery[]>;
-  /** Lets all waiting and all leases of the delivery be over. */
+  /** Ends all waits and leases of the delivery. */
   passTime: (deliveryId: string) => Promise<void>;
   attempt: (delivery: { id: string }, over?: Partial<AttemptDeps>) => Promise<AttemptOutcome>;
   read: (delivery: { id: string }) => Promise<DeliveryRow>;
@@ -59,7 +59,7 @@ export interface World {
 
 const TASK_QUEUE = 'world';
 
-/** A database with everything that deliveries need. */
+/** Starts a database with all parts that deliveries need. */
 export async function startWorld(options: { poolSize?: number } = {}): Promise<World> {
   const testDatabase = await createTestDatabase(options.poolSize);
   const { database } = testDatabase;

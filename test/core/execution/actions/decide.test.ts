@@ -70,7 +70,7 @@ test('each decision looks for calls to send at its end: a look passes over what 
   });
   expect((await Promise.all(answers.all)).map(({ status }) => status)).toEqual(answers.all.map(() => 200));
   await actionEnded(client, action.id);
-  // The end of the call looks once more, for those that refer to it.
+  // The end of the call triggers one more look, for actions that refer to the call.
   const looks = nudge.mock.calls.filter(([name]) => name === 'actions');
   expect(looks.length).toBeGreaterThanOrEqual(answers.all.length);
   expect(tracker.calls).toHaveLength(1);
@@ -224,7 +224,7 @@ test('the key that started the run decides nothing; another key and a person do'
   expect(codeOf(await starter.post(`/v1/actions/${action.id}/reject`))).toEqual([403, 'own_action']);
   const several = await starter.post('/v1/actions/approve', { actions: [{ id: action.id, digest: action.digest }] });
   expect(several.data).toMatchObject([{ id: action.id, action: null, error: { code: 'own_action' } }]);
-  // Joined by a run that it has started, an action of another run is its own too.
+  // If a run of the key makes the same call, the action of the other run counts as the key's own too.
   const joined = await heldIssue({}, other);
   await runAsking({ service, client: starter }, joined.routine, ISSUE);
   expect(codeOf(await approve(starter, joined.action))).toEqual([403, 'own_action']);

@@ -92,7 +92,7 @@ test('a thousand identical calls of two runs make one action', async () => {
   expect(action).toMatchObject({ times: ROUNDS * CALLS_A_ROUND });
   const { run: second } = await runAsking({ service, client }, routine, ISSUE);
   const call = { ...(await callOf(routine)), arguments: ISSUE.arguments, refersTo: [], modelReason: null };
-  // No run takes a thousand calls in the time of a test: the others are recorded as its steps record them.
+  // A run cannot make a thousand calls within a test, so the others are stored as its steps would store them.
   await transaction(service.deps.database, async (tx) => {
     for (let nth = ROUNDS * CALLS_A_ROUND + 1; nth < 1_000; nth += 1) {
       const runId: string = nth % 2 === 0 ? first.id : second.id;

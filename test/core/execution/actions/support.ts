@@ -5,7 +5,7 @@ import { runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { discovered, marker, policyPath, scriptCalls, toolSteps, type Json } from '../../integrations/tools/support.ts';
 
-/** A routine whose tools of these names hold their calls. */
+/** Makes a routine with tools of these names, whose calls are held. */
 export async function holdingRoutine(
   client: ApiClient,
   names: readonly string[],
@@ -35,7 +35,7 @@ export async function holdingRoutine(
 
 type Holding = Awaited<ReturnType<typeof holdingRoutine>>;
 
-/** Runs the routine once, with model steps that ask for these calls, one after the other. */
+/** Runs the routine once, with model steps that make these calls one after the other. */
 export async function runAsking(
   { service, client }: { readonly service: Service; readonly client: ApiClient },
   { routineId, mark }: Pick<Holding, 'routineId' | 'mark'>,
@@ -52,19 +52,19 @@ export async function actionsOf(client: ApiClient, filter: string): Promise<Json
   return data;
 }
 
-/** Approves an action as it was seen. */
+/** Approves an action with the digest that was seen. */
 export function approve(client: ApiClient, { id, digest }: Json, body: unknown = {}) {
   return client.with({ 'If-Match': `"${digest}"` }).post(`/v1/actions/${id}/approve`, body);
 }
 
-/** Waits until an action has left the states of one that is under way. */
+/** Waits until an action has reached a final state. */
 export async function actionEnded(client: ApiClient, id: string): Promise<Json> {
   const read = async () => (await client.get(`/v1/actions/${id}`)).data;
   await expect.poll(async () => (await read()).state).not.toMatch(/^(?:approved|sending)$/);
   return read();
 }
 
-/** Makes a tick, and waits for its end. */
+/** Starts a tick and waits for its end. */
 export async function ticked({ deps }: Pick<Service, 'deps'>): Promise<void> {
   await tickSettled(deps);
   tickInProcess(deps);

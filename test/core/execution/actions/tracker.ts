@@ -14,24 +14,24 @@ const COMMENT = {
   required: ['issue', 'text'],
 };
 
-/** A tracker of issues, as a tool server that keeps what it was sent. */
+/** An issue tracker as a tool server, which keeps the received calls. */
 export interface Tracker {
   readonly url: string;
-  /** The calls that have arrived, in order. */
+  /** The received calls, in order. */
   readonly calls: { readonly name: string; readonly arguments: Json }[];
-  /** Answers every request with this status, or drops it; undefined ends that. */
+  /** Answers every request with this status, or drops it; undefined restores normal answers. */
   away: number | 'dropped' | undefined;
-  /** Drops the connection of each call after it has arrived. */
+  /** True to drop the connection of each call after it has arrived. */
   breaks: boolean;
-  /** Answers each call with this status in place of a result; undefined ends that. */
+  /** Answers each call with this status instead of a result; undefined restores normal answers. */
   refuses: number | undefined;
-  /** True when the tools say that a repeated call changes nothing more. */
+  /** True if the tools claim that a repeated call has no further effect. */
   isIdempotent: boolean;
-  /** Answers calls once this has resolved. */
+  /** Answers calls only after this has resolved. */
   held: Promise<void> | undefined;
   /** Description of the tools, which is a part of their definition. */
   description: string;
-  /** Answers a call; by default with the number of the issue. */
+  /** Answers a call. Default the number of the issue. */
   answer: (name: string, args: Json) => Json;
   stop(): Promise<void>;
 }

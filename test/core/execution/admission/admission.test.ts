@@ -31,7 +31,7 @@ test('runs that wait longer than their timeout for the only slot succeed all the
   const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
   try {
     const last = await key.post(`/v1/routines/${routineId}/run`);
-    // The worker announces its slot a moment after it has started.
+    // The worker announces its slot a moment after its start.
     const waitingFor = async () => (await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor as string;
     await expect.poll(waitingFor).toBe('slot');
     release();
@@ -64,7 +64,7 @@ test('a run that ends lets the next one in at once, and never more than there is
       most = Math.max(most, found!.admitted);
       open = found!.open;
     }
-    // Four slots and one ahead.
+    // Four slots, and one run that is admitted ahead.
     expect(most).toBeLessThanOrEqual(4 + 1);
     for (const { data } of started) {
       expect(await runEnded(key, data.id)).toMatchObject({ state: 'succeeded' });
@@ -111,12 +111,12 @@ test('runs that are started by hand leave a quarter of the places to other organ
   await bobsKey.post(`/v1/runs/${await start(bobsKey, his)}/cancel`);
   const worker = { workerId: 'planted', taskQueue: config.TEMPORAL_TASK_QUEUE, slots: 4 };
   await announceSlots(deps.database, worker);
-  // Five places, of which one organization takes three.
+  // Of five places one organization gets three.
   const ids: string[] = [];
   for (const waitingFor of ['start', 'start', 'start', 'organization_share']) {
     const id = await start(key, mine);
     ids.push(id);
-    // A start that meets another admission does not wait for it: its run is let in a moment later.
+    // A start during another admission does not wait for it; its run is admitted a moment later.
     await expect.poll(async () => (await key.get(`/v1/runs/${id}`)).data.waitingFor).toBe(waitingFor);
   }
   await withdrawSlots(deps.database, worker.workerId);

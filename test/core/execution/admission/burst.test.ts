@@ -13,10 +13,10 @@ const limited = serviceTest({
 
 const REQUESTS = FULL_SIZE ? 200 : 30;
 const SLOTS = 5;
-/** One is admitted ahead of the slots. */
+/** Most runs that are admitted: one more than there are slots. */
 const ROOM = SLOTS + 1;
 
-/** The runs of a service that are admitted and have not ended, by organization, and all that have not ended. */
+/** Counts the admitted runs that have not ended, by organization, and all runs that have not ended. */
 async function openRuns({ deps: { database } }: Service) {
   const found = await database.row<{ admitted: number; mostOfOne: number; open: number }>`
     select coalesce(sum(admitted), 0)::integer as admitted, coalesce(max(admitted), 0)::integer as "mostOfOne",
@@ -29,7 +29,7 @@ async function openRuns({ deps: { database } }: Service) {
   return found!;
 }
 
-/** Looks until every run has ended. @returns the most that were admitted at a time, of all and of one organization */
+/** Watches until every run has ended. @returns the most runs admitted at a time, in total and in one organization */
 async function mostAdmitted(service: Service) {
   let most = { admitted: 0, mostOfOne: 0 };
   for (;;) {
@@ -53,7 +53,7 @@ test('of many requests at once no more runs are admitted than there is room for,
   key,
 }) => {
   const routineId = await createRoutine(key);
-  // Slots without a worker: admitted runs stay admitted, so that one too many is seen.
+  // No worker uses these slots: admitted runs stay admitted, so one too many would be seen.
   const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
   const workerId = 'absent';
   await announceSlots(service.deps.database, { workerId, taskQueue, slots: SLOTS });

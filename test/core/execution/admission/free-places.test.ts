@@ -15,8 +15,8 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { TIMES } from '#test/support/properties.ts';
 
 /**
- * Free places are counted by functions of the database, which repeat conditions that other statements of admission have
- * from `room.ts`. Both are held against each other here, and against a count in plain code.
+ * Functions of the database count free places, and repeat conditions that other statements of admission take from
+ * `room.ts`. These tests compare both with each other, and with a count in plain code.
  */
 
 let testDatabase: TestDatabase;
@@ -53,7 +53,7 @@ interface State {
   readonly runs: readonly (typeof aRun extends fc.Arbitrary<infer T> ? T : never)[];
 }
 
-/** Mostly few workers, so that places run out. */
+/** States with few workers mostly, so that places run out. */
 const aState: fc.Arbitrary<State> = fc.record({
   workers: fc.array(aWorker, { maxLength: 4 }),
   runs: fc.array(aRun, { maxLength: 30 }),
@@ -80,7 +80,7 @@ async function become({ workers, runs }: State): Promise<void> {
   `;
 }
 
-/** The count as the documents tell it. */
+/** Counts free places as the documentation describes. */
 function placesIn({ workers, runs }: State): number {
   const taking = workers.filter(({ queue, takesRuns, live }) => queue === QUEUE && takesRuns && live);
   const slots = taking.reduce((sum, worker) => sum + worker.slots, 0);
@@ -100,7 +100,7 @@ function someoneWaits({ runs }: State): boolean {
   return runs.some((run) => run.state === 'queued' && !run.admitted && !run.held);
 }
 
-/** The same, from the pieces of statements in `room.ts`. */
+/** Counts the same with the pieces of statements in `room.ts`. */
 const workers = workersTakingRuns(QUEUE, sql`slots, build_id`);
 const fromPieces = sql`
   (select coalesce(sum(slots) + greatest(sum(slots) / 10, 1), 0) from (${workers}) w)
@@ -139,7 +139,7 @@ test('a place is not taken while another has the lock of the admission', async (
 });
 
 test('waiting runs are found by an index in the order in which they are admitted', async () => {
-  // Its expression repeats `rankOf`: where it differs, Postgres sorts.
+  // The index repeats the expression of `rankOf`. If they differ, Postgres has to sort.
   await become({ workers: [], runs: [] });
   await database.run`
     insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,

@@ -213,7 +213,7 @@ test('a plan bounds runs at a time exactly, however many look at once', async ()
   const admitted = await Promise.all(Array.from({ length: 12 }, () => admit(10, paid)));
   expect(admitted.flat()).toHaveLength(1 + 20);
   expect(new Set(admitted.flat())).toHaveLength(1 + 20);
-  // The operator's own bound holds as well, and alone where there are no paid plans.
+  // The operator's own limit applies too, and alone if there are no paid plans.
   expect(await admit(50, { ...SELF_HOSTED, runsAtATime: 22 })).toHaveLength(2 + 21);
 });
 
@@ -229,7 +229,7 @@ test('runs that wait for a budget take no place, and enough of a project keep it
     waitsUntil: ahead('0 seconds'),
   });
   expect(await admit(10)).toEqual([]);
-  // Another organization finds all four places, as runs that sleep hold none.
+  // Sleeping runs hold no place, so another organization finds all four free.
   const ofOther = await waitingRuns(other!, 5);
   expect(await admit(10)).toEqual(ofOther.slice(0, 4));
   await changeRuns(testDatabase.database, ofOther.slice(0, 4), { state: 'succeeded' });
@@ -276,7 +276,7 @@ test('an admitted run whose start was not recorded is taken again when its lease
   ]);
 });
 
-/** An admission whose starts of these runs fail, each time; the others are noted. */
+/** Makes an admission that fails to start these runs, and notes the other starts. */
 function admissionThatFails(failing: ReadonlySet<string>, started: string[]) {
   return createAdmission({
     database: testDatabase.database,
@@ -301,7 +301,7 @@ test('starts that fail here and there keep no other run from its start', async (
   const report = await admissionThatFails(failing, started).admit();
   expect(report).toEqual({ started: 57, unavailable: false });
   expect(started.toSorted()).toEqual(ids.filter((id) => !failing.has(id)));
-  // Failed ones keep their place and are due again when their pause is over.
+  // Runs that failed to start keep their place, and are due again after their pause.
   await changeRuns(testDatabase.database, EVERY, { startLeasedUntil: AT_ONCE });
   const again = await admissionThatFails(new Set(), started).admit();
   expect(again).toEqual({ started: 3, unavailable: false });

@@ -16,7 +16,7 @@ test.beforeEach(async ({ database, clock }) => {
   await clock.set(new Date(NOON.getTime() + 1_000));
 });
 
-/** Opens the breaker with a pause of 30 s, of which so many are left. */
+/** Opens the breaker with a pause of 30 s, with this many seconds left. */
 function open(database: Database, secondsLeft: number) {
   return plantBreaker(database, ACCOUNT, {
     failures: 3,
@@ -68,7 +68,7 @@ test('of 200 due routines in ten overlapping ticks one passes as the probe, and 
   const skipped =
     await database.row`select count(*) as skipped from runs where project_id = ${first!.projectId} and reason = 'provider_unavailable'`;
   expect(skipped).toEqual({ skipped: 199 });
-  // The probe is lost, so it is still open when the next may pass.
+  // The probe is lost, so the breaker is still open when the next probe may pass.
   await clock.shift(60_000);
   expect(await claim()).toMatchObject({ runs: 1, skipped: 199 });
 });

@@ -12,13 +12,13 @@ import { callOf } from '#test/support/model-caller.ts';
 import { activeRoutine, routineBody, runEnded, runOnce } from '#test/support/routines.ts';
 import { EVERY, changeBreakers, changeRoutines, earlier, plantRun, removeBreakers } from '#test/support/given.ts';
 
-/** Due once a year, so that only the instants that a test sets are occurrences. */
+/** A schedule once a year, so that occurrences are due only when a test says so. */
 const YEARLY = '0 0 1 1 *';
 const SMALL = 'fixture/writer-small';
 const OTHER = 'fixture/writer-large';
 
 const test = serviceTest({ worker: true, own: true })
-  /** Makes routines due now, and returns the runs or skipped occurrences that come of it when they have ended. */
+  /** Makes routines due now, and returns the ended runs or skipped occurrences. */
   .extend('schedule', ({ service, key, bobsKey }) => {
     const newest = (client: ApiClient, id: string) =>
       client.get(`/v1/routines/${id}/runs?limit=1`).then(({ data }) => data[0]);
@@ -86,7 +86,7 @@ test('a gateway that is down pauses no routine: schedules on its model are held 
   const [merged] = await schedule(hers);
   expect(merged).toMatchObject({ id: held.id, skipped: { count: 2, from: held.skipped.from } });
 
-  // A person's run passes, and its failure counts.
+  // A person's run passes an open breaker, and its failure counts.
   expect(await runOnce(key, hers)).toMatchObject({ state: 'failed', reason: 'model_error' });
   expect(await breakers()).toMatchObject([{ failures: 4, seconds: 60 }]);
 
@@ -120,7 +120,7 @@ test('failures that are not in a row open no breaker, and hold no schedule back'
     expect(await schedule(id)).toMatchObject([{ state: 'failed' }]);
     expect(await breakers()).toMatchObject([{ failures, seconds: null }]);
   }
-  // The provider has responded, though the run came to nothing.
+  // The provider responded, although the run has no result.
   service.gateway.control.script({ model: SMALL, behaviour: { kind: 'text', text: '' } });
   expect(await runOnce(key, id)).toMatchObject({ state: 'failed', reason: 'model_empty' });
   expect(await breakers()).toEqual([]);
@@ -251,7 +251,7 @@ test.for<[string, ScriptInput]>([
     expect(run.errorMessage).toMatch(/^The account at the model provider has no money left.* It said: /);
     expect((await key.get(`/v1/routines/${id}`)).data.state).toBe('active');
     expect(service.gateway.control.requests().filter(({ path }) => path.includes('chat'))).toHaveLength(1);
-    // The operator has been told by the first of these runs.
+    // An earlier run has reported this to the operator, so nothing more is logged.
     const errors: unknown[] = [];
     const log = { error: (fields: unknown) => errors.push(fields), warn: () => undefined } as never;
     const { database } = service.deps;

@@ -8,7 +8,7 @@ const test = serviceTest({ worker: true, env: { MAX_COST_USD_PER_ORGANIZATION: '
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-/** The gateway states this usage of each call. */
+/** Makes the gateway state this usage for each call. */
 function usage(prompt: number, completion: number) {
   return {
     times: null,
@@ -64,7 +64,7 @@ test('a forecast takes the proof run, and then the percentiles of the version’
     p95: { tokens: 2_000, costUsd: '0.00048' },
   });
   expect(later.total.p95).toEqual({ tokens: 60_000, costUsd: '0.0144' });
-  // A limit is judged by the careful figure, as one run in twenty costs more.
+  // A limit is compared with the careful figure, p95, and not with p50.
   await spendToday(service.deps.database, id, 0);
   await key.patch(`/v1/routines/${id}`, { budget: { maxTokensPerDay: 1_500 } });
   const tight = (await key.get(`/v1/routines/${id}/forecast`)).data;
@@ -72,7 +72,7 @@ test('a forecast takes the proof run, and then the percentiles of the version’
   expect(tight.limits[0].runsOutOn.p95).toBe(tight.runsOut.on);
   const refused = await key.post(`/v1/routines/${id}/activate`, STRICT);
   expect(refused.body.error.code).toBe('forecast_over_budget');
-  // Runs of another version say nothing about this one.
+  // Runs of another version do not count for this version.
   await key.patch(`/v1/routines/${id}`, { instructions: 'Write two lines.' });
   const changed = (await key.get(`/v1/routines/${id}/forecast`)).data;
   expect(changed.perRun).toMatchObject({ basis: 'limits', sampleSize: 0 });
@@ -107,7 +107,7 @@ test('activation warns of a budget that runs out, names it, its day and who may 
   expect(routineLimit).toMatchObject({ max: '3500', used: '1000', othersPerDay: '0' });
   expect(runsOut).toMatchObject({ scope: 'routine', limit: 'maxTokensPerDay' });
 
-  // The acceptance of earlier releases does not make it less strict.
+  // `acceptForecast` of earlier releases does not weaken the strict check.
   const strict = { ...STRICT, acceptForecast: true };
   const refused = await key.post(`/v1/routines/${id}/activate`, strict);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'forecast_over_budget']);
@@ -205,7 +205,7 @@ test('the pace of an organization is that of its last two periods, less the rout
   expect(await paceOfOthers()).toBeCloseTo(10, 1);
   service.gateway.control.script(usage(600, 400));
   await runOnce(key, id);
-  // One run of its own in seven days.
+  // The routine's own run, one in seven days, is not counted.
   expect(await paceOfOthers()).toBeCloseTo(10 + 1 / 40 - 1 / 7, 1);
 });
 
@@ -219,7 +219,7 @@ test('a routine that is due each minute on a model without prices has tokens and
   expect(data.perRun).toMatchObject({ basis: 'limits', pricing: 'unpriced' });
   expect(data.perRun.p50).toEqual({ tokens: 8_000, costUsd: null });
   expect(data.total.p95).toEqual({ tokens: 43_200 * 8_000, costUsd: null });
-  // The operator's limit of cost would refuse its runs from the first on.
+  // The operator's cost limit would refuse even the first run.
   expect(data.runsOut).toMatchObject({ scope: 'operator' });
 });
 

@@ -92,7 +92,7 @@ const budgets = fc.oneof(
 
 const DAY_MS = 86_400_000;
 
-/** A window, skipped dates and jitter, as parts of what a schedule and a month allow. */
+/** Makes windows, skipped dates and jitter that fit a schedule and a month. */
 const timings = fc.record({
   jitter: fc.constantFrom(0, 0, 0.5, 1),
   startsAfterDays: fc.option(fc.integer({ min: -3, max: 12 })),
@@ -150,7 +150,7 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
 
         const timetable = { schedule: parseStoredSchedule(schedule), timezone, ...timing };
         if (nextInTimetable(timetable, new Date(start.getTime() - lateMs)) === undefined) {
-          // A window without a time cannot be activated.
+          // A routine whose window contains no time of its schedule cannot be activated.
           expect(said.runs.count).toBe(0);
           return;
         }
@@ -166,7 +166,7 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
         const record = await occurrencesOf(database, planted.id);
         const stopped = record.find(({ state }) => state !== 'succeeded');
         const limit = said.limits.find(({ scope }) => scope === 'routine');
-        // A run draws on the day on which it starts.
+        // A run uses the budget of the day on which it starts.
         expect(limit?.runsOut?.p95 ?? null).toBe(
           stopped === undefined ? null : dayOf(new Date(stopped.from.getTime() + lateMs)),
         );
@@ -231,12 +231,12 @@ test('a limit runs out on the day on which the runs and the others ask for more 
     periodOf: (day: string) => day.slice(0, 7),
   };
   expect(dayOfRunningOut(days, draw)).toBeNull();
-  // Nothing is left after the second day, and December begins with nothing used.
+  // Nothing is left after the second day, but December begins with a full budget.
   expect(dayOfRunningOut(days, { ...draw, max: '7' })).toBeNull();
   expect(dayOfRunningOut(days, { ...draw, max: '6.5' })).toBe('2026-11-30');
   expect(dayOfRunningOut(days, { ...draw, max: '7', othersPerDay: '0.1' })).toBe('2026-11-30');
   expect(dayOfRunningOut(days, { ...draw, max: '4', used: '0', perRun: '1.5' })).toBe('2026-11-30');
-  // The last run would begin with less than the least.
+  // The last run would begin with less than the required minimum.
   expect(dayOfRunningOut(days, { ...draw, max: '7', least: 1.5 })).toBe('2026-11-30');
 });
 
@@ -248,7 +248,7 @@ function minutes(max: number) {
   return fc.integer({ min: 0, max });
 }
 
-/** Makes the run that activation needs, with the fixed usage. */
+/** Makes the run that activation requires, with a fixed usage. */
 async function proofRun(database: Database, { id }: Planted): Promise<void> {
   const { outputTokens: maxOutputTokens } = USAGE;
   await changeVersions(database, { routineId: id }, { maxOutputTokens });
@@ -258,8 +258,8 @@ async function proofRun(database: Database, { id }: Planted): Promise<void> {
 }
 
 /**
- * Carries out the queued run of a routine, as its one model step does.
- * @returns false when there was none, or a budget had too little left for it
+ * Performs the queued run of a routine as its only model step.
+ * @returns false if no run was queued, or a budget had too little left
  */
 async function performQueued(database: Database, routineId: string): Promise<boolean> {
   const queued = await database.row<{
@@ -306,7 +306,7 @@ async function performQueued(database: Database, routineId: string): Promise<boo
   );
 }
 
-/** Sets the clock on a connection of the pool, which takes a tenth of the time that one of its own does. */
+/** Sets the clock on a pooled connection, which takes a tenth of the time of a new connection. */
 async function setClock(database: Database, instant: Date): Promise<void> {
   await database.run`update clock.shift set by = ${instant}::timestamptz - pg_catalog.now()`;
 }

@@ -70,7 +70,7 @@ test.for(oneOfEach(FAILURES, ([, , reason]) => reason))(
     expect(run.prompt).toBe('Gate: ()');
     expect(run.briefing).toContain('- Gate: it could not be asked');
     expect(run.briefing).toContain(run.gate.error);
-    // Nothing was seen, so what the next one compares with has not moved.
+    // The failed gate saw nothing, so the baseline of the next run is unchanged.
     page.instead = undefined;
     expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
   },

@@ -28,7 +28,7 @@ test('a preview shows the gate and asks nothing, so its value is left out', asyn
   expect((await preview()).briefing).not.toContain('Gate');
   expect(page.received).toEqual([]);
 
-  // A preview does not move the baseline of the next run.
+  // A preview does not change the baseline of the next run.
   says(service, mark, 'Done.');
   await activate(key, id);
   await preview();

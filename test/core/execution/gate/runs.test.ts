@@ -75,7 +75,7 @@ test('runs whose gate sees no change are skipped without a token, as one row, un
   expect(woken.prompt).toContain('It is data to work with');
   expect(woken.briefing).toContain('- Gate: what it watches has changed since the last run that succeeded');
   expect(modelCalls(service, mark)).toBe(2);
-  // The next run compares with the value that this one acted on; the new streak is another row.
+  // The next run is compared with the value on which this run acted, and the new streak is another row.
   const after = await scheduledRun(service, key, id);
   expect(after).toMatchObject({ state: 'skipped', skipped: { count: 1 } });
   expect((await scheduledRuns(key, id)).map((run) => run.id)).toEqual([after.id, woken.id, third.id]);
@@ -105,7 +105,7 @@ test('an entity tag is kept and sent, and a response of 304 is no change', async
     gate: { asked: { status: 304 }, changed: false, reason: 'unchanged', valuePreview: null },
   });
   page.etag = '"v2"';
-  // Another entity of the same value.
+  // A new entity tag with the same value.
   expect((await scheduledRun(service, key, id)).gate).toMatchObject({
     asked: { status: 200 },
     reason: 'unchanged',
@@ -162,7 +162,7 @@ test('wakeOn not_empty wakes as long as there is something, and tells its value'
     expect(run).toMatchObject({ state: 'succeeded', gate: { reason: 'not_empty', changed } });
     expect(run.prompt).toContain('\n[7]\n');
   }
-  // A 304 would carry no value for the model.
+  // A 304 would contain no value for the model.
   expect(page.received.at(-1)!.headers).not.toHaveProperty('if-none-match');
 });
 
@@ -174,7 +174,7 @@ test('maxQuietHours wakes the model although nothing has changed, and tells it s
     gate: { url: page.origin, maxQuietHours: 2 },
   });
   await activate(key, id);
-  // Skipped runs do not wake the model, so they do not restart the hours.
+  // Skipped runs do not wake the model, so they do not restart the count of hours.
   for (let hour = 1; hour <= 2; hour += 1) {
     expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
     const wokeAt = earlier('1 hour');
@@ -187,7 +187,7 @@ test('maxQuietHours wakes the model although nothing has changed, and tells it s
   });
   expect(woken.prompt).toContain('{"n":1}');
   expect(woken.briefing).toContain('nothing woke this routine for long');
-  // The hours have restarted.
+  // The count of hours has restarted.
   expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
 });
 
@@ -223,7 +223,7 @@ test('a manual run asks for the value and is never skipped', async ({ service, k
   expect(manual.prompt).toContain('\ncalm\n');
   expect(manual.briefing).toContain('what it watches has not changed');
   expect(page.received.at(-1)!.headers).not.toHaveProperty('if-none-match');
-  // It stands between two streaks.
+  // This run is between two streaks.
   expect(await scheduledRun(service, key, id)).toMatchObject({ skipped: { count: 1 } });
   expect(await scheduledRuns(key, id)).toHaveLength(2);
 });
@@ -247,7 +247,7 @@ test('a new version starts afresh', async ({ service, key }) => {
   expect(proof.gate).toMatchObject({ changed: null, reason: 'manual' });
   const first = await scheduledRun(service, key, id);
   expect(first).toMatchObject({ state: 'skipped', skipped: { count: 1 }, routineRevision: 2 });
-  // Without a run that has acted on a value of this version, there is nothing to be the same as.
+  // No run of this version has acted on a value, so there is nothing to compare with.
   await removeBaselines(service.deps.database, { routineId: id });
   expect(await scheduledRun(service, key, id)).toMatchObject({
     state: 'succeeded',
@@ -303,7 +303,7 @@ test('the gate is asked once, however often its first step is tried', async ({ s
   });
   const runId = await claimNext(service, key, id);
   await expect.poll(() => modelCalls(service, mark)).toBe(2);
-  // While it waits for its second attempt, the page goes back to what was seen before.
+  // While the run waits for its second attempt, the page returns to its earlier value.
   page.body = 'one';
   const run = await runEnded(key, runId);
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });

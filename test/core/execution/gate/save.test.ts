@@ -27,7 +27,7 @@ test('a gate is optional, material, on record in each version and restored with 
   const gate = { url: URL, pointers: ['/items', '/a~1b'], wakeOn: 'not_empty', maxQuietHours: 24 };
   const saved = await patchGate(key, id, gate);
   expect(saved.data).toMatchObject({ gate: { ...DEFAULTS, ...gate }, revision: 2, state: 'draft' });
-  // Writing the gate as it was read changes nothing.
+  // A gate that is written as it was read changes nothing.
   expect((await patchGate(key, id, saved.data.gate)).data).toMatchObject({ revision: 2 });
   expect((await patchGate(key, id, null)).data).toMatchObject({ gate: null, revision: 3 });
 
@@ -129,7 +129,7 @@ test('the tool of a gate is one of this routine, confirmed, reading only, and ca
   await key.patch(policyPath(routineId, { id: lookup }), narrowed);
   expect(await refusal(lookup)).toMatch(/outside of what was confirmed/);
 
-  // Another routine of the same project, and another project.
+  // Another routine of the same project, and a routine of another project.
   const other = await createRoutine(key);
   const gate = { tool: { policyId: lookup, arguments: { query: 'x' } } };
   const foreign = await patchGate(key, other, gate);

@@ -7,13 +7,13 @@ import type { Service } from '#test/support/service.ts';
 import { requestsWith, type Json } from '#test/core/integrations/tools/support.ts';
 import { fallDue } from '#test/support/given.ts';
 
-/** A page that a gate watches; a test changes what it says. */
+/** A page that a gate watches. A test changes its content. */
 export interface WatchedPage extends Receiver {
-  /** JSON, unless it is a text. */
+  /** Content of the page: a text, or a value that is sent as JSON. */
   body: unknown;
-  /** Entity tag sent with the body; a request that carries it gets 304. */
+  /** Entity tag of the content. A request with this tag gets 304. */
   etag: string | undefined;
-  /** Takes the place of the page. */
+  /** Answers in place of the page. */
   instead: http.RequestListener | undefined;
 }
 
@@ -35,7 +35,7 @@ export async function startPage(body: unknown): Promise<WatchedPage> {
   return Object.assign(page, receiver);
 }
 
-/** Has the next occurrence of an active routine claimed, and gives the id of its run. */
+/** Makes the next occurrence of an active routine due and claims it; returns the id of its run. */
 export async function claimNext(service: Service, key: ApiClient, routineId: string): Promise<string> {
   const { admission } = service.deps;
   await fallDue(service, routineId);
@@ -44,12 +44,12 @@ export async function claimNext(service: Service, key: ApiClient, routineId: str
   return data[0].id;
 }
 
-/** The same, and waits for the end of the run. */
+/** Claims the next occurrence and waits for the end of its run. */
 export async function scheduledRun(service: Service, key: ApiClient, routineId: string): Promise<Json> {
   return runEnded(key, await claimNext(service, key, routineId));
 }
 
-/** Proves a draft by hand and activates it. */
+/** Runs a draft once by hand and activates it. */
 export async function activate(key: ApiClient, routineId: string): Promise<Json> {
   const proof = await runOnce(key, routineId);
   expect(proof).toMatchObject({ state: 'succeeded' });
@@ -58,17 +58,17 @@ export async function activate(key: ApiClient, routineId: string): Promise<Json>
   return proof;
 }
 
-/** The scheduled runs of a routine, newest first. */
+/** Lists the scheduled runs of a routine, newest first. */
 export async function scheduledRuns(key: ApiClient, routineId: string): Promise<Json[]> {
   return (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;
 }
 
-/** Makes each model call that holds the text say this. */
+/** Makes each model call that contains the mark respond with this text. */
 export function says(service: Service, mark: string, text: string): void {
   service.gateway.control.script({ marker: mark, behaviour: { kind: 'text', text } });
 }
 
-/** Counts the model calls that hold the text. */
+/** Counts the model calls that contain the mark. */
 export function modelCalls(service: Service, mark: string): number {
   return requestsWith(service, mark).length;
 }

@@ -26,7 +26,7 @@ interface Gated extends Discovered {
   readonly policyId: string;
 }
 
-/** A routine that asks `lookup` before it wakes its model, which calls no tool itself unless it is told to. */
+/** Makes a routine whose gate calls `lookup`. Its model calls no tool by default. */
 async function gated(
   { service, key }: { service: Service; key: ApiClient },
   gate: Record<string, unknown> = {},

@@ -6,7 +6,7 @@ import { marker, scriptCalls } from '#test/core/integrations/tools/support.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { activate, modelCalls, says, scheduledRun, scheduledRuns, startPage } from './support.ts';
 
-// Gates of routines with typed results: the gate and the changes have baselines of their own.
+// Gates of routines with typed results. The gate and the changes have baselines of their own.
 const test = serviceTest({ worker: true });
 
 test('a skipped run has no data, is no unchanged one, and leaves what was delivered', async ({ service, key }) => {
@@ -30,7 +30,7 @@ test('a skipped run has no data, is no unchanged one, and leaves what was delive
     webhookDeliveries: [],
   });
 
-  // Something else is there to look at, and what comes of it is the same.
+  // The page has changed, so the model runs, but the data is the same.
   page.body = 2;
   gives({ tea: 3 });
   const same = await scheduledRun(service, key, id);

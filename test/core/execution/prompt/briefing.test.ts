@@ -71,7 +71,7 @@ describe('the prompt', () => {
     expect(prompt.match(/^## .*$/gm)).toEqual(['## Skill: a', '## Skill: b', '## State blocks', '## Project facts']);
     expect(prompt).toContain('Write every key of it, one line each, in the order shown.');
     expect(prompt).toContain('delete closed items first');
-    // The limit that the model is told is the one that is read.
+    // The prompt states the limit that the parser has.
     expect(prompt).toContain(`a block over ${MAX_STATE.toLocaleString('en-US')} is not read`);
   });
 

@@ -12,7 +12,7 @@ const test = serviceTest({ worker: true });
 
 const NONE = 'Previous result: there is none.';
 
-/** A result as a skill asks for it, with a state block at its end. */
+/** Writes a result as a skill wants it, with a state block at its end. */
 function report(week: number, body = 'All is well.'): string {
   return [
     `# Report of week ${week}`,
@@ -26,7 +26,7 @@ function report(week: number, body = 'All is well.'): string {
   ].join('\n');
 }
 
-/** The messages of the latest request of the runs that hold the mark. */
+/** Returns the messages of the latest request that contains the mark. */
 function lastMessages(service: Service, mark: string): { role: string; content: string }[] {
   return requestsWith(service, mark).at(-1).body.messages;
 }
@@ -68,7 +68,7 @@ test('a weekly routine tells each run the result of the one before it, with its 
     const { prompt, briefing } = run;
     expect(messages[0]!.content).toBe(PREAMBLE);
     expect(messages[1]!.content).toBe(`${prompt}\n\n${briefing}`);
-    // The last one and no other, word for word, in a fence.
+    // Only the last result, word for word, in a fence.
     const [, , carried] = /<([\w-]{12})>\n([\s\S]*)\n<\/\1>$/.exec(briefing)!;
     expect(carried).toBe(report(week - 1));
     expect(briefing).not.toContain(`as-of: 2026-W${week - 2}`);
@@ -175,9 +175,9 @@ test('the placeholders hold the result, fenced, and its time; they are empty whe
       /\[(.*)\] \[The previous result stands between the two marks ([\w-]{12})\..*\n<\2>\n([\s\S]*)\n<\/\2>\]$/;
     const [, finishedAt, , carried] = fenced.exec(second.prompt)!;
     expect(finishedAt).toBe(first.finishedAt);
-    // Verbatim: a placeholder inside of it is not filled in.
+    // The carried result is verbatim: its placeholder is not filled in.
     expect(carried).toBe(first.result);
-    // It is not paid for twice.
+    // The instructions contain the result, so the briefing does not repeat it.
     expect(second.briefing).toContain('it stands in the instructions');
     expect(second.briefing).not.toContain('Report of week 7');
   }
@@ -211,7 +211,7 @@ test('text at its limit leaves no room for the result, and the run goes on and i
   expect(second.briefing).toContain('leaves no room for it');
   expect(second.briefing).not.toContain('Report of week 4');
 
-  // A result that is longer than the room is cut to the room.
+  // A result that is longer than the free room is cut to fit.
   await key.patch(`/v1/routines/${id}`, {
     variables: { a: 'x'.repeat(10_000), b: 'x'.repeat(5_000) },
   });
@@ -250,7 +250,7 @@ test('a routine is told its own results only: not those of another one, nor of a
   const ofBob = await runOnce(bobsKey, bobs);
   for (const run of [beside, ofBob]) expect(run.briefing).toContain(NONE);
 
-  // Even a row that claims the routine of another tenant is not read.
+  // A row that claims the routine of another tenant is not read.
   await plantRun(service.deps.database, bobs, {
     id: 'run_7zzzzzzzzzzzzzzzzzzzzzzzzy',
     projectId: ada.projectId,

@@ -25,7 +25,7 @@ function answered(index: number, length: number): TranscriptStep {
   return { index, messages: [{ role: 'tool', content: [part] }] };
 }
 
-/** A run whose calls brought results of these lengths. */
+/** Makes a run whose calls returned results of these lengths. */
 function transcriptOf(lengths: readonly number[]): TranscriptStep[] {
   return lengths.flatMap((length, n) => [asked(2 * n), answered(2 * n + 1, length)]);
 }
@@ -69,7 +69,7 @@ describe('the transcript of a run', () => {
   });
 
   test('keeps its order, its calls and one result for each, with any results left out', () => {
-    // Around 500 characters too, from where on a result is worth leaving out.
+    // Include lengths around 500 characters, from which a result is worth leaving out.
     const length = fc.oneof(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 480, max: 520 }));
     const lengths = fc.array(length, { minLength: 1, maxLength: 12 });
     fc.assert(
@@ -87,7 +87,7 @@ describe('the transcript of a run', () => {
         }
         expect(messages.at(-1)).toEqual(before.at(-1));
         if (omitted.length > 0) expect(count(messages)).toBeLessThan(count(before));
-        // A call that is let through may be too long only by the caution of the count.
+        // An accepted call fits the window, because the count is too careful by a factor of at most 5/3.
         if (tooLong === undefined) expect((count(messages) * 3) / 5).toBeLessThan(contextTokens);
       }),
     );
@@ -105,7 +105,7 @@ describe('a run on a model with a small window', () => {
   const model = { provider: 'gateway', connectionId: null, modelId: 'fixture/unpriced' };
   const result = (n: number) => `${n}: ${'word '.repeat(1_600)}`;
 
-  /** Makes a run that looks so many things up, one after the other. */
+  /** Makes a run that looks this many items up, one after the other. */
   async function lookUp(times: number) {
     const { service, hostile, key } = fixture;
     const mark = marker();
@@ -132,7 +132,7 @@ describe('a run on a model with a small window', () => {
     const omitted = steps.map(({ tool }) => tool.omittedFromStep as number | null);
     expect(omitted[0]).toBeGreaterThan(2);
     expect(omitted.at(-1)).toBeNull();
-    // The results stay on record.
+    // The stored results are complete.
     for (const [n, { tool }] of steps.entries()) expect(tool.result).toBe(result(n + 1));
 
     for (const [at, messages] of requests.entries()) {

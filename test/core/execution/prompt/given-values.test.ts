@@ -20,7 +20,7 @@ test('a value of a key that may only start runs is material, and its own values 
   const variables = { ...ROUTINE.variables, question: ATTACK };
   const { id: runId, prompt } = await runOnce(starter, id, { variables });
   expectFenced(prompt);
-  // The caller that repeats it has not written it.
+  // The caller who retries the run did not write the value.
   const again = await key.post(`/v1/runs/${runId}/retry`);
   expectFenced((await runEnded(key, again.data.id)).prompt);
 });
@@ -60,7 +60,7 @@ test('a routine says which values a run may be given', async ({ key }) => {
       message: 'variables.site: the routine does not let it be given for a run (overridable)',
     },
   ]);
-  // The routine's own value changes nothing.
+  // A value equal to the routine's own changes nothing.
   expect((await start({ ...ROUTINE.variables, question: 'Who?' })).status).toBe(202);
   const preview = await key.post(`/v1/routines/${id}/preview`, { variables: { site: 'x' } });
   expect(preview.body.error.code).toBe('invalid_variable');

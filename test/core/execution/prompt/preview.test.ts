@@ -37,11 +37,11 @@ test('a preview is the text that a run then gets, with its skills, tools and val
   expect(Number(least.costUsd)).toBeGreaterThan(0);
   expect(Number(most.costUsd)).toBeGreaterThan(Number(least.costUsd));
   expect(typical.basis).toBe('limits');
-  // The next one knows the result of the run, and what it used.
+  // The next preview knows the result and the usage of the run.
   const next = (await key.post(`/v1/routines/${id}/preview`)).data;
   expect(next.briefing).toContain(run.result);
   expect(next.estimate.typical).toMatchObject({
-    // With other variables than its own, the run has proven nothing.
+    // The run had other variables than the routine, so it is no proof.
     basis: 'version_runs',
     p50: { tokens: run.usage.totalTokens, costUsd: run.usage.costUsd },
   });

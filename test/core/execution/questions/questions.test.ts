@@ -11,7 +11,7 @@ const test = serviceTest({ worker: true });
 
 const CYCLE = { question: 'Weekly or daily?', choices: ['Weekly', 'Daily'], default: 'Daily' };
 
-/** A routine whose runs may ask, with a run that has asked these questions and one that finds them again. */
+/** Makes a routine whose runs may ask, with functions that run it and list its questions. */
 async function asking(service: Service, client: ApiClient, fields: Record<string, unknown> = {}) {
   const mark = marker();
   const routineId = await createRoutine(client, { mayAsk: true, ...fields, instructions: `${mark} {{answers}}` });
@@ -46,7 +46,7 @@ test('a question goes on record, the run goes on, and the next run is told the a
   expect(requestsWith(service, mark).at(-1).body.messages.at(-1).content).toMatch(
     /on record, as qst_\w+\. No one answers it during this run: go on with its default/,
   );
-  // Asked in every run, it counts, and the run is told that it is open.
+  // A question that is asked in every run is counted, and the run learns that it is open.
   const second = await run({ ...CYCLE, question: 'weekly  or DAILY?' });
   expect(second.prompt).toContain('Question 1 is open: do not ask it again; until it is answered, its default holds.');
   const [open, ...others] = await listed('&state=open');
@@ -84,7 +84,7 @@ test('a question goes on record, the run goes on, and the next run is told the a
   const [, , asked, told] = fenced.exec(third.prompt)!;
   expect(asked).toContain('Weekly or daily?\n   Default: Daily');
   expect(told).toContain('Question 1 was answered: Weekly');
-  // Asked all the same, it is answered at once, and nothing new is open.
+  // If the run asks all the same, it gets the answer at once and opens no question.
   expect(toolSteps(third)[0].tool.result).toMatch(/so it was not asked again: Weekly$/);
   expect(await listed()).toHaveLength(1);
 });
@@ -164,7 +164,7 @@ test('a question that no one answers in time keeps its default, and five of a ro
     expect.stringMatching(/not recorded: default: has to be one of the choices/),
   ]);
   expect(await listed('&state=open')).toHaveLength(5);
-  // A question that has expired may be asked again, once there is room.
+  // An expired question may be asked again when there is room.
   await key.delete(`/v1/routines/${routineId}`);
   expect((await listed()).map(({ state }) => state)).toEqual([...Array(5).fill('closed'), 'expired']);
   expect(runId).toBe(expired.runId);

@@ -21,11 +21,11 @@ test('a run is compared with any other run of its routine', async ({ service, ke
     removed: [{ id: 'salt', price: 1 }],
     changed: [{ key: 'tea', before: { id: 'tea', price: 3 }, after: { id: 'tea', price: 4 } }],
   });
-  // The other way round, what was added was removed.
+  // In the other direction, added items are removed items.
   const { data: back } = await key.get(`/v1/runs/${first.id}/diff?against=${third.id}`);
   expect([back.added, back.removed]).toEqual([data.removed, data.added]);
 
-  // Without another run it is the one that it was compared with when it ended.
+  // Without `against` the run is compared with the same run as at its end.
   const { against, unchangedRuns: _, truncated: _truncated, ...changes } = third.changes;
   expect((await key.get(diff)).data).toEqual({ runId: third.id, against, ...changes });
   expect((await key.get(`/v1/runs/${first.id}/diff`)).data).toMatchObject({

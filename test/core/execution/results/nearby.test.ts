@@ -24,7 +24,7 @@ test('a run names the results beside it: successes, and failures that have one a
   const last = await routine.run('Two.');
   await changeRuns(database, empty.id, { state: 'failed', result: null });
   await changeRuns(database, failed.id, { state: 'failed' });
-  // Another routine's runs are no results of this one.
+  // Runs of another routine are not among this routine's results.
   await runOnce(key, await createRoutine(key));
   expect(await besideOf(key, first.id)).toEqual([null, failed.id, null]);
   expect(await besideOf(key, empty.id)).toEqual([first.id, failed.id, first.id]);

@@ -48,7 +48,7 @@ test('a page of results, and what needs attention, cost no more among many runs 
     const few = await costs();
     await plant(24_000);
     const many = await costs();
-    // Read past, twenty times as many would cost twenty times as much.
+    // If the query read past rows, twenty times as many rows would cost twenty times as much.
     for (const [nth, cost] of many.entries()) expect(cost).toBeLessThan(3 * few[nth]!);
   } finally {
     await testDatabase.drop();

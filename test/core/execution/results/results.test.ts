@@ -112,7 +112,7 @@ test('what a reader has read is theirs: another person, and an API key, have rea
   const [latest, middle, first] = runs;
 
   const other = await ada.key();
-  // A stranger's run among them is passed over, and so is one that is gone.
+  // Each key has its own marks, and a key of another project changes none of them.
   const marked = await other.post('/v1/results/read', { runIds: [middle.id] });
   expect(marked.status, JSON.stringify(marked.body)).toBe(200);
   expect(await unreadOf(other)).toEqual([latest.id, first.id]);
@@ -125,7 +125,7 @@ test('what a reader has read is theirs: another person, and an API key, have rea
   expect((await newest(other, '?unread=false')).map(({ runId }) => runId)).toEqual(
     expect.arrayContaining([middle.id, first.id]),
   );
-  // What is to come cannot be read before.
+  // A time in the future does not mark later results.
   await other.post('/v1/results/read', { until: '2199-01-01T00:00:00Z' });
   const next = await run('All is calm.');
   expect(await unreadOf(other)).toEqual([next.id]);
@@ -157,7 +157,7 @@ test('a result that a later run has overtaken says so, and by which version', as
     return found.map(({ runId, overtakenBy }) => [runId, overtakenBy?.runId ?? null]);
   };
   const alarm = await ends('done', 'The sign-up page answers 404.');
-  // The same again holds up what was said, and a failure says nothing about it.
+  // A repeated result confirms the first one, and a failure does not.
   const same = await ends('done', 'The sign-up page answers 404.');
   const failed = await ends('could_not', 'The site does not answer.');
   expect(await overtaken()).toEqual([
@@ -167,7 +167,7 @@ test('a result that a later run has overtaken says so, and by which version', as
   ]);
   const calm = await ends('nothing_to_report', 'All six pages answer.');
   const later = await ends('nothing_to_report', 'All six pages answer still.');
-  // An episode ends with the first run that says something else, and quiet results have no episode.
+  // An episode ends with the first run that has another result. Quiet results have no episode.
   expect(await overtaken()).toEqual([
     [later.id, null],
     [calm.id, null],
@@ -214,7 +214,7 @@ test('what was marked as read by mistake is unread again', async ({ service, ada
   expect(before.readUntil).toBeNull();
   await key.post('/v1/results/read', { until: second.finishedAt });
   expect(await unreadOf(key)).toEqual([]);
-  // Taken back, what was read before stays read.
+  // After the undo, results that were read before are still read.
   const undone = await key.post('/v1/results/unread', { since: before.readUntil });
   expect(undone.data).toMatchObject({ readUntil: null });
   expect(await unreadOf(key)).toEqual([second.id]);

@@ -12,7 +12,7 @@ const LISTS = [
   ['/v1/results', 'runId'],
 ] as const;
 
-/** Ids that each list finds. */
+/** Returns the ids that each list finds. */
 async function found(key: ApiClient, q: string): Promise<unknown[]> {
   const lists: unknown[] = [];
   for (const [path, id] of LISTS) {
@@ -41,7 +41,7 @@ test('runs and results are found by what they say, in upper or lower case, and b
     [storm.id, ships.id],
     [storm.id, ships.id],
   ]);
-  // A sign of patterns is a sign like all others.
+  // A wildcard of SQL matches only itself.
   expect(await found(key, 'th%ships')).toEqual([[], []]);
   expect((await key.get('/v1/routines?q=BOUR%20100%25')).data).toMatchObject([{ id }]);
   expect((await key.get('/v1/routines?q=a_bour')).data).toEqual([]);

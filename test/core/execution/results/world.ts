@@ -3,7 +3,7 @@ import { createRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { marker, type Json } from '#test/core/integrations/tools/support.ts';
 
-/** A list of things with a price, by their ids. */
+/** Form of a result: a list of things with a price, by their ids. */
 export const FORM = {
   resultSchema: {
     type: 'object',
@@ -24,7 +24,7 @@ export const FORM = {
   resultKey: { list: '/items', key: '/id' },
 };
 
-/** Data by that form. */
+/** Makes data of that form. */
 export function prices(items: Readonly<Record<string, number>>, note?: string) {
   const list = Object.entries(items).map(([id, price]) => ({ id, price }));
   return { items: list, ...(note === undefined ? {} : { note }) };
@@ -33,7 +33,7 @@ export function prices(items: Readonly<Record<string, number>>, note?: string) {
 export interface TypedRoutine {
   readonly id: string;
   readonly mark: string;
-  /** Runs the routine, whose model sends these messages one after the other; objects as JSON. */
+  /** Runs the routine while its model sends these messages one after the other, objects as JSON. */
   readonly run: (...messages: readonly (string | object)[]) => Promise<Json>;
 }
 
@@ -41,7 +41,7 @@ interface Fields extends Record<string, unknown> {
   readonly instructions?: string;
 }
 
-/** Creates a routine of that form, with other fields over it. */
+/** Creates a routine with that form, and the given fields over it. */
 export async function typedRoutine(
   service: Service,
   key: ApiClient,

@@ -9,11 +9,11 @@ import { routineWith, scriptCalls, type Json } from '#test/core/integrations/too
 import { retain } from './planted-runs.ts';
 import { ago, changeRuns } from '#test/support/given.ts';
 
-/** Found in everything that the run writes, and nowhere else. */
+/** A text that the run writes wherever it can, and that occurs nowhere else. */
 const CANARY = 'canary7391';
 
 const test = serviceTest({ worker: true, own: true })
-  /** A run with tool calls, variables and a delivered webhook, which has put the canary everywhere that it can. */
+  /** Makes a run with tool calls, variables and a delivered webhook, which has the canary in every possible place. */
   .extend('run', { scope: 'file' }, async ({ service, key }, { onCleanup }) => {
     const tools = await startHostileTools();
     onCleanup(() => tools.stop());
@@ -184,7 +184,7 @@ async function endedDaysAgo(database: Database, runId: string, days: number): Pr
   await changeRuns(database, runId, { finishedAt: ago(`${days} days`) });
 }
 
-/** Erases the run unless a test before has done so. */
+/** Erases the run unless an earlier test has erased it. */
 async function erase(database: Database, runId: string): Promise<void> {
   await endedDaysAgo(database, runId, 91);
   await retain(database);

@@ -40,7 +40,7 @@ test('nothing that is open, waits, or has just been counted again is erased, how
   const old = { trigger: 'schedule', prompt: 'a prompt', createdAt: at, startedAt: at } as const;
   await plantRun(database, routine.id, { ...old, state: 'queued', scheduledFor: at });
   await plantRun(database, routine.id, { ...old, state: 'running', scheduledFor: ago('700 days') });
-  // A streak of skipped occurrences that began long ago and went on until yesterday.
+  // A streak of skipped occurrences that began long ago and lasted until yesterday.
   const skipped = { ...old, state: 'skipped', finishedAt: ago('1 day') } as const;
   await plantSkipped(database, routine.id, ago('600 days'), skipped);
   expect(await retain(database)).toEqual(NOTHING);
@@ -62,7 +62,7 @@ test('passes that meet share the work, and each run is erased and deleted once',
   await plantEndedRuns(database, routine, { daysAgo: 100, count: 700 });
   await plantEndedRuns(database, routine, { daysAgo: 10, count: 50 });
   const reports = await Promise.all(Array.from({ length: 5 }, () => retain(database)));
-  // A pass skips rows that another has locked, and deletes the runs that an earlier one erased.
+  // A pass skips rows that another pass has locked, and deletes runs that an earlier pass erased.
   reports.push(await retain(database));
   const sum = (of: 'erased' | 'deleted') => reports.reduce((total, report) => total + report[of], 0);
   expect([sum('erased'), sum('deleted')]).toEqual([2_200, 1_500]);
@@ -159,7 +159,7 @@ test('of a redelivery and an erasure that meet, one comes first and the other kn
   const byId = new Map(found.map((run) => [run.id, run]));
   for (const [index, id] of ids.entries()) {
     const { erased, state, hasBody } = byId.get(id)!;
-    // Pending with its body, or erased without it; nothing between.
+    // A delivery is pending with its body or erased without it, and never in between.
     if (asked[index] === 'pending') expect([erased, state, hasBody]).toEqual([false, 'pending', true]);
     else expect([asked[index], state, hasBody]).toEqual(['content_erased', 'failed', false]);
   }
@@ -183,7 +183,7 @@ test.each([
     deaths += 1;
     expect(await remainsOf(database, routine.projectId)).toEqual(before);
   }
-  // Each of its statements, and the commit, was the last one once.
+  // Each statement of the transaction, and its commit, was the last one once.
   expect(deaths).toBeGreaterThanOrEqual(5);
   const after = await remainsOf(database, routine.projectId);
   expect(after).toMatchObject('erased' in fields ? { runs: 0, steps: 0 } : { runs: 4, texts: 0 });
@@ -194,10 +194,10 @@ test.each([
   ['runs', RUNS, { daysAgo: 300, erased: true }],
 ] as const)('finding what is due at stage %s reads few blocks', async (_, stage, fields) => {
   await changeProjects(database, routine.projectId, { runContentDays: 30, runDays: 350 });
-  // Projects that have chosen and have nothing: the planner takes each for the one that has all.
+  // Projects with a setting but without runs: the planner takes each for the project that has all runs.
   const others = await plantProjects(20);
   await changeProjects(database, others, { runContentDays: 5 });
-  // Not due, and many of them; due are ten.
+  // Many runs that are not due, and ten that are.
   await plantEndedRuns(database, routine, { ...fields, count: 20_000 });
   await plantEndedRuns(database, routine, { ...fields, daysAgo: 399, count: 10 });
   await database.query('vacuum analyze runs');
@@ -210,7 +210,7 @@ test.each([
   }
 });
 
-/** Days by which the oldest due run is past its time, at each stage. */
+/** Returns by how many days the oldest due run is late, at each stage. */
 async function overdueDays() {
   const { content, runs } = retentionBacklog(RULE);
   const found = await database.row<{
@@ -225,7 +225,7 @@ test('the backlog is the time that the oldest due run is past its days, of all p
   await plantEndedRuns(database, routine, { daysAgo: 92 });
   await plantEndedRuns(database, routine, { daysAgo: 91 });
   await plantEndedRuns(database, routine, { daysAgo: 403, erased: true });
-  // Neither of these is due: one is kept, the other has yet to be told of.
+  // Neither run is due: one is pinned, the other still has an event to send.
   const [kept = '', telling = ''] = await plantEndedRuns(database, routine, {
     daysAgo: 300,
     count: 2,
@@ -283,7 +283,7 @@ async function plantProjects(count: number): Promise<string[]> {
   return ids;
 }
 
-/** The database whose connections end at this statement of a transaction, counted from 1; it may be the commit. */
+/** Makes a database whose connections end at this statement of a transaction, counted from 1, or at the commit. */
 function dyingAt(given: Database, statement: number): Database {
   const connect = async () => {
     const client = await given.connect();
@@ -331,7 +331,7 @@ async function plansOf(work: (db: Db) => Promise<unknown>): Promise<string[]> {
   return lines;
 }
 
-/** Explains statements instead of giving their rows. */
+/** Makes a database that explains statements instead of returning their rows. */
 // oxlint-disable-next-line typescript/no-explicit-any -- what Postgres says of a plan
 function explaining(format: string, keep: (plan: any) => void): Db {
   return withStatements({

@@ -12,7 +12,7 @@ import {
   plantSteps,
 } from '#test/support/given.ts';
 
-/** The operator's rule in these tests, which is also the default. */
+/** The operator's rule in these tests, equal to the default. */
 export const RULE = { contentDays: 90, runDays: 400 };
 
 const log = createLog({ level: 'silent', name: 'test' });
@@ -28,11 +28,11 @@ export interface EndedRuns {
   readonly daysAgo: number;
   readonly count?: number;
   readonly state?: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
-  /** Erased already. */
+  /** True for runs that are erased already. */
   readonly erased?: boolean;
 }
 
-/** Plants runs that ended some days ago, each with texts, a step and its entry in the ledger; returns their ids. */
+/** Plants runs that ended some days ago, each with texts, a step and a row in the ledger; returns their ids. */
 export async function plantEndedRuns(
   database: Database,
   routine: Planted,
@@ -74,7 +74,7 @@ export async function plantDelivery(
 }
 
 export interface Remains {
-  /** Runs that are there, those that have their content, and what there is beside them. */
+  /** Counts of the runs, of those with content, and of the rows that belong to them. */
   readonly runs: number;
   readonly unerased: number;
   readonly texts: number;
@@ -84,7 +84,7 @@ export interface Remains {
   readonly ledger: number;
 }
 
-/** Counts what is left of the runs of a project. */
+/** Counts the remaining rows of a project's runs. */
 export async function remainsOf(database: Database, projectId: string): Promise<Remains> {
   const found = await database.row<Remains>`
     select

@@ -6,7 +6,7 @@ import { createRoutine } from '#test/support/routines.ts';
 import { openStream } from './event-source.ts';
 import { changeKeys, removeMemberships } from '#test/support/given.ts';
 
-/** No worker: a run that is started stays queued, so its streams stay open. */
+/** A service without a worker, so a started run stays queued and its streams stay open. */
 const test = serviceTest({
   env: {
     EVENT_STREAMS_PER_CREDENTIAL: '3',

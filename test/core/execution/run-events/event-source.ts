@@ -2,7 +2,7 @@ export interface StreamedEvent {
   readonly event: string;
   readonly id: string;
   readonly retry: string | undefined;
-  /** The parsed data; tests look into it freely. */
+  /** The parsed data, of any type. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
   readonly data: any;
 }
@@ -10,15 +10,15 @@ export interface StreamedEvent {
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
-  /** The next event; throws when the stream has ended, or when the response is none. */
+  /** Returns the next event. Throws when the stream has ended, or the response is no stream. */
   next(): Promise<StreamedEvent>;
-  /** Every event until the server ends the stream; throws when the response is none. */
+  /** Returns every event until the server ends the stream. Throws when the response is no stream. */
   rest(): Promise<StreamedEvent[]>;
-  /** Goes away without a word. */
+  /** Closes the connection without notice. */
   close(): void;
 }
 
-/** Reads server-sent events as a browser's EventSource would, but with headers of one's own. */
+/** Reads server-sent events like a browser's EventSource, but with chosen headers. */
 export async function openStream(url: string, headers: Readonly<Record<string, string>>): Promise<EventStream> {
   const gone = new AbortController();
   const response = await fetch(url, {

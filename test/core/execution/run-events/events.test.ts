@@ -23,7 +23,7 @@ const test = serviceTest({
           ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
         }),
   )
-  /** A run that is under way until the gateway has waited this long. */
+  /** Starts a run that lasts until the gateway has waited this long. */
   .extend('startRun', ({ service, key }) => async (latencyMs: number): Promise<string> => {
     service.gateway.control.script({ latencyMs });
     const routineId = await createRoutine(key);
@@ -36,7 +36,7 @@ function names(events: readonly StreamedEvent[]) {
   return events.map(({ event, data }) => (event === 'state' ? data.state : `step ${data.index}`));
 }
 
-/** The runs that a look asks for: an array of Postgres. */
+/** Returns the run ids that a look asks for, from an array of Postgres. */
 function idsIn(value: unknown): string[] {
   return String(value).slice(1, -1).split(',');
 }
@@ -160,13 +160,13 @@ test('fifty followers of one run are all told, with a query for all of them toge
   expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
   for (const events of told) expect(names(events).slice(-2)).toEqual(['step 0', 'succeeded']);
   expect((await runEnded(key, runId)).state).toBe('succeeded');
-  // One look at a time for all of them, at least 20 ms after the one before.
+  // All streams share one look at a time, at least 20 ms after the one before.
   const looks = statements.filter(({ text }) => text.includes('pg_current_snapshot'));
   expect(looks.length).toBeLessThanOrEqual(2 * (seconds * 50 + 1));
   for (const { values } of looks) {
     if (values?.length) expect(new Set(idsIn(values[0]))).toEqual(new Set([runId]));
   }
-  // The states and the step are read for all together, not for each.
+  // States and steps are read once for all streams.
   const reads = statements.filter(({ text }) => /from steps where run_id = \$\d+ and project_id/.test(text));
   expect(reads.length).toBeLessThan(FOLLOWERS);
 });

@@ -39,18 +39,18 @@ function startFeed({ database = testDatabase.database, limits = {}, log = silent
   return feed;
 }
 
-/** The looks at followed runs. */
+/** The service's looks at followed runs. */
 interface Looks {
   count: number;
-  /** The runs that each look asked for; one that finds nothing committed asks for none. */
+  /** The runs that each look asked for. A look that finds no commit asks for none. */
   readonly asked: string[][];
-  /** Fails them while true, as when Postgres is away. */
+  /** True to make the looks fail, as without Postgres. */
   away: boolean;
-  /** Lets them find nothing committed while true; other tests commit on the same server. */
+  /** True to make the looks find no commit, because other tests commit on the same server. */
   still: boolean;
 }
 
-/** The pool, with its looks watched. */
+/** Returns a pool whose looks are recorded. */
 function watchLooks(database: Database): { pool: Database; looks: Looks } {
   const looks: Looks = { count: 0, asked: [], away: false, still: false };
   let last: pg.QueryResult | undefined;
@@ -87,7 +87,7 @@ async function setState({ id }: Planted, state: string): Promise<void> {
 
 const follower = { credential: 'key_one', organizationId: 'org_one', wantsText: false };
 
-/** Follows a run and collects the names of what comes; resolves when the stream has ended. */
+/** Follows a run and collects the names of its events; resolves when the stream has ended. */
 async function collect(feed: RunFeed, run: Planted, names: string[] = []): Promise<string[]> {
   const { signal } = new AbortController();
   const events = await openRunEvents({ ...testDatabase, runFeed: feed }, run, {
@@ -148,7 +148,7 @@ test('one statement looks at all followed runs, at none where nothing was commit
   const ids = runs.map(({ id }) => id);
   await expect.poll(() => looks.asked.at(-1)).toEqual(ids);
   looks.still = true;
-  // The look that is under way may still ask.
+  // A look that is under way may still ask.
   const { count: before } = looks;
   await expect.poll(() => looks.count).toBeGreaterThan(before + 3);
   const [asked, count] = [looks.asked.length, looks.count];
@@ -180,7 +180,7 @@ test('followers stay while Postgres is away, which is logged once, and hear when
   await setState(run, 'running');
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('followed runs could not be read');
-  // As a crash of Postgres empties the table.
+  // A crash of Postgres empties the table in the same way.
   await removeFollowers(testDatabase.database, { credential: 'key_one' });
   looks.away = false;
   expect(await heard).toBe(true);

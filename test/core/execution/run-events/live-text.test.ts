@@ -8,7 +8,7 @@ const test = serviceTest({ worker: true })
     const stream = await openStream(`${key.baseUrl}/v1/runs/${runId}/events`, key.headers);
     return { ...stream, untilText: () => untilText(stream) };
   })
-  /** A run whose model says this text, a piece of 80 characters at a time. */
+  /** Starts a run whose model writes this text in pieces of 80 characters. */
   .extend('startRun', ({ service, key }) => async (text: string, form = {}): Promise<string> => {
     service.gateway.control.script({ behaviour: { kind: 'text', text }, form: { pauseMs: 50, ...form } });
     return (await key.post(`/v1/routines/${await createRoutine(key)}/run`)).data.id;
@@ -31,7 +31,7 @@ async function untilText(stream: { next(): Promise<StreamedEvent> }): Promise<St
   }
 }
 
-/** Puts a text together as a follower does. */
+/** Joins the text events as a follower does. */
 function said(events: readonly StreamedEvent[]): string {
   return events
     .filter(({ event }) => event === 'text')

@@ -44,7 +44,7 @@ async function hangingRun() {
 }
 
 test('a queued run is cancelled at once and no model is ever asked', async () => {
-  // Slots without a worker: it gets a workflow, which does not begin.
+  // No worker uses these slots, so the run gets a workflow that does not begin.
   const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
   await announceSlots(service.deps.database, { workerId: 'absent', taskQueue, slots: 5 });
   const routineId = await createRoutine(key);
@@ -70,9 +70,9 @@ test('cancelling reaches a model call that hangs', async () => {
   const run = await runEnded(key, runId);
   expect(run).toMatchObject({ state: 'cancelled', reason: 'cancelled', stepCount: 0 });
   expect(run.steps).toMatchObject([{ state: 'failed', errorMessage: 'The run was cancelled.' }]);
-  // The worker learns of it with its next heartbeat and closes the connection.
+  // The worker learns of the cancellation with its next heartbeat and closes the connection.
   await expect.poll(() => chatCalls()[0]!.aborted).toBe(true);
-  // The gateway may bill the input of the request, and no response says how much.
+  // The gateway may bill the input of the request, although no response states its size.
   await expect
     .poll(async () => (await key.get(`/v1/runs/${runId}`)).data.usage)
     .toMatchObject({ estimated: true, outputTokens: 0 });

@@ -48,7 +48,7 @@ test('a question about a result is answered by the version that had it, with the
     );
   expect(fenced?.[2]).toBe(run.result);
 
-  // Asked about the answer, it joins the thread and is told what was said.
+  // A question about the answer joins the thread, and its run receives the earlier answers.
   says('By 200 ms.');
   const second = await ask(key, first.id, 'By how much?');
   expect(second).toMatchObject({ followsUp: run.id, result: 'By 200 ms.' });
@@ -59,7 +59,7 @@ test('a question about a result is answered by the version that had it, with the
     { id: first.id, message: 'Which page is the slowest?', state: 'succeeded', result: '/pricing is.' },
     { id: second.id, message: 'By how much?', result: 'By 200 ms.' },
   ]);
-  // Repeated, it asks again, and does not do the work.
+  // A retried follow-up asks again, and does not repeat the routine's work.
   says('Still /pricing.');
   const { data: again } = await key.post(`/v1/runs/${first.id}/retry`);
   expect(await runEnded(key, again.id)).toMatchObject({ trigger: 'follow_up', result: 'Still /pricing.' });
@@ -84,7 +84,7 @@ test('an answer is no result: it proves nothing, is no news, reaches no webhook 
   const draft = (await key.get(`/v1/routines/${id}`)).data;
   says('Tea costs 3.');
   const answer = await ask(key, proof.id);
-  // The form of the result is not asked of an answer.
+  // An answer need not have the form of the result.
   expect(answer).toMatchObject({
     state: 'succeeded',
     result: 'Tea costs 3.',
@@ -101,7 +101,7 @@ test('an answer is no result: it proves nothing, is no news, reaches no webhook 
   expect(news.map(({ runId }: Json) => runId)).not.toContain(answer.id);
   const { data: recent } = await key.get('/v1/runs/recent');
   expect(recent.find(({ routineId }: Json) => routineId === id).lastEnded.id).toBe(proof.id);
-  // The next run is told of the result, and not of the answer.
+  // The next run receives the result, and not the answer.
   says(JSON.stringify(prices({ tea: 4 })));
   const next = await runOnce(key, id);
   expect(next).toMatchObject({ previousResultId: proof.id, changes: { against: proof.id } });

@@ -16,7 +16,7 @@ const test = serviceTest({ worker: true }).extend(
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-/** Asks for one more tool call each time: a model that never ends. */
+/** Makes the model ask for another tool call each time, so that it never ends. */
 const RESTLESS = {
   times: null,
   behaviour: { kind: 'tool-calls' as const, calls: [{ name: 'no_such_tool' }], text: 'One more.' },
@@ -166,7 +166,7 @@ test('after pauseAfterFailures failed scheduled runs in a row the routine is pau
     return runEnded(key, latest.id);
   };
   expect(await scheduledRun()).toMatchObject({ state: 'failed', reason: 'model_empty' });
-  // A person's own failed attempt is not the schedule's.
+  // A failed run of a person does not count as a failure of the schedule.
   expect(await runOnce(key, id)).toMatchObject({ state: 'failed' });
   expect((await key.get(`/v1/routines/${id}`)).data).toMatchObject({ state: 'active' });
   expect(await scheduledRun()).toMatchObject({ state: 'failed' });

@@ -12,7 +12,7 @@ let testDatabase: TestDatabase;
 let routine: Planted;
 let other: Planted;
 
-/** A routine whose runs succeeded or failed, except for a few old ones; beside it one with as many of every end. */
+/** Plants a routine whose newer runs succeeded or failed, and another with as many cancelled and skipped runs. */
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   const { database } = testDatabase;
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-/** Blocks of a page with the name of its routine; without its index it would be thousands. */
+/** Most blocks of a page with the name of its routine. Without the index they would be thousands. */
 const FEW = 130;
 
 test.each(RUN_STATES)('a page of the %s runs of a routine reads few blocks', async (state) => {
@@ -85,7 +85,7 @@ test('a page of a window of time is never read by a plan for any window', async 
   const client = withStatements(await testDatabase.database.connect());
   try {
     const since = new Date(Date.now() - 86_400_000);
-    // From the sixth time on Postgres may use one plan for all values.
+    // From the sixth execution on Postgres may use one plan for all values.
     for (let time = 0; time < 8; time += 1) {
       await pageOf(undefined, { since })(client);
       await pageOf(undefined, { until: since, routineId: undefined })(client);

@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 
 let testDatabase: TestDatabase;
 let busy: Planted;
-/** A routine without runs beside one that has nearly all, and one of another organization, which has nothing at all. */
+/** A routine without runs, beside one with nearly all runs and one of an organization that has no runs at all. */
 let quiet: Planted;
 let alone: Planted;
 

@@ -8,12 +8,12 @@ import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startWorkers, type Service } from '#test/support/service.ts';
 import { claimedRun, plantRun } from '#test/support/given.ts';
 
-// Without workers: what is enqueued waits until a test starts some.
+// Tests without workers: queued runs wait until a test starts a worker.
 const test = serviceTest({ own: true });
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-/** Lists what the fixture gateway was asked, as text. */
+/** Lists the requests to the fixture gateway, as text. */
 function asked({ gateway }: Service): string[] {
   return gateway.control
     .requests()
@@ -30,7 +30,7 @@ async function working<T>(service: Service, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Holds the row of the run while `change` is made, as the step that is about to begin the run does. */
+/** Locks the row of the run during `change`, as a step that is about to begin the run does. */
 function heldDuring(service: Service, runId: string, change: () => Promise<unknown>) {
   return transaction(service.deps.database, async (tx) => {
     await tx.run`select id from runs where id = ${runId} for update`;
@@ -64,7 +64,7 @@ test.for(REASONS)(
       finishedAt: expect.any(String),
       steps: [],
     });
-    // The run of another routine goes on, and is the only one that reaches the model.
+    // The run of another routine continues, and is the only one that reaches the model.
     await working(service, async () => {
       expect(await runEnded(key, later.runId)).toMatchObject({ state: 'succeeded' });
     });
@@ -105,7 +105,7 @@ test('too many failures in a row skip what the routine has queued besides', asyn
   });
   const { database } = service.deps;
   const now = new Date();
-  // Under way elsewhere.
+  // This run is under way on another worker.
   const failing = await plantRun(database, routineId, {
     trigger: 'schedule',
     state: 'running',
@@ -149,7 +149,7 @@ test('a manual run keeps the text, the variables and the limits that it was star
     const [old, ...others] = asked(service);
     expect(old).toContain('The old text about tea.');
     expect(others).toEqual([]);
-    // It proves the version that it ran and not the one after it.
+    // The next run uses the new version.
     const again = await runOnce(key, routineId);
     expect(again).toMatchObject({ state: 'succeeded', prompt: 'The new text about ships.' });
   });
@@ -179,7 +179,7 @@ test('pausing leaves manual runs alone; with cancelRuns it stops every open run'
   await working(service, async () => {
     await expect.poll(() => asked(service)).toHaveLength(1);
     expect((await key.get(`/v1/runs/${manual.id}`)).data.state).toBe('running');
-    // The routine is paused already; the runs are stopped all the same.
+    // The routine is already paused, but its runs are stopped too.
     expect((await key.post(path, { cancelRuns: true })).data.state).toBe('paused');
     expect(await runEnded(key, manual.id)).toMatchObject({
       state: 'cancelled',

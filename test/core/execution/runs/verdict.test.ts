@@ -43,7 +43,7 @@ test('a verdict is kept with the run and names its last writer; the audit log na
   await changeRuns(database, run.id, { state: 'running' });
   expect(await refusal(key, { useful: true })).toBe('run_not_finished');
   await changeRuns(database, run.id, { state: 'succeeded' });
-  // Retention takes the words, and leaves what was thought.
+  // Retention deletes the comment, and keeps the verdict.
   await changeRuns(database, run.id, { finishedAt: ago('100 days') });
   await retain(database);
   expect((await key.get(`/v1/runs/${run.id}`)).data.verdict).toMatchObject({ ...verdict, note: null });

@@ -27,7 +27,7 @@ const SCHEMA = {
   },
 };
 
-/** A result of the person's project, which allows links. */
+/** Makes a result in the person's project, which allows links. */
 async function shareable({ session, projectId }: Person, key: ApiClient) {
   await session.patch(`/v1/projects/${projectId}`, { sharedLinksEnabled: true });
   const routineId = await createRoutine(key, {
@@ -39,7 +39,7 @@ async function shareable({ session, projectId }: Person, key: ApiClient) {
   return { path: `/v1/runs/${run.id}/links`, run };
 }
 
-/** Reads a shared result as a visitor's browser does. */
+/** Reads a shared result like a visitor's browser. */
 function opened({ anonymous, config }: Service, url: string, address = '198.51.100.9') {
   const visitor = anonymous.with({ Origin: config.UI_ORIGIN, 'X-Forwarded-For': address });
   return visitor.post('/public/shared-results', { token: url.split('#')[1] });
@@ -146,7 +146,7 @@ test('links need a project that allows them, and all end once it does not, also 
     bob.session.patch(`/v1/projects/${bob.projectId}`, { sharedLinksEnabled });
   await allow(true);
   const { data: link } = await bobsKey.post(path);
-  // Another setting leaves them alone.
+  // A change of another setting keeps the links.
   await bob.session.patch(`/v1/projects/${bob.projectId}`, { name: 'Teas' });
   expect(await shown(service, link.url)).toBe('shown');
   expect((await allow(false)).data.sharedLinksEnabled).toBe(false);

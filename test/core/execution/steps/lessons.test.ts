@@ -8,7 +8,7 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { marker, requestsWith, type Json } from '#test/core/integrations/tools/support.ts';
 
-// What the refused requests of one organization change in later requests.
+// Tests of refused requests: they change later requests of the same organization only.
 const base = serviceTest({ worker: true, own: true });
 
 const MODEL = { source: 'gateway', modelId: 'fixture/writer-small' };
@@ -17,7 +17,7 @@ const LIMITED = { limits: { maxOutputTokens: 700 } };
 
 const test = base
   .extend('person', ({ service }) => signUp(service))
-  /** Runs a routine whose model meets these refusals, in turn or all along; returns the run and its requests. */
+  /** Runs a routine whose model gets these refusals, once each or always; returns the run and its requests. */
   .extend('meeting', ({ service }) => async (key: ApiClient, fields: object, refusals: object[], all = false) => {
     const mark = marker();
     const id = await createRoutine(key, { instructions: `Report. ${mark}`, ...fields });
@@ -105,7 +105,7 @@ test('lessons of a model that was replaced under its name are forgotten once it 
   expect(another.of(MODEL, organizationId)).toEqual({});
 });
 
-/** Refuses the limit under either name. */
+/** Refusals of the limit under both names. */
 const NO_LIMIT = [unsupported('max_tokens'), unsupported('max_completion_tokens')];
 
 test.for([
@@ -174,7 +174,7 @@ test('two workers that learn and forget at once lose nothing of each other', asy
     two.learn(MODEL, organizationId, { streamUsage: false, outputLimit: 'max_tokens' }),
   ]);
   await one.learn(MODEL, organizationId, { outputLimit: 'max_tokens' });
-  // It knows of an older limit.
+  // The process knows an older limit.
   await two.forget(MODEL, organizationId, { outputLimit: 'max_completion_tokens', streamUsage: false });
   const third = createAbilityStore(service.deps);
   await third.refresh();

@@ -9,10 +9,10 @@ import { createRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import type { Json } from '#test/core/integrations/tools/support.ts';
 
-// Each server refuses what the real one does; what it refuses by name is learned by the first run that meets it.
+// Each server refuses the same requests as the real one, and the first run to meet a refusal learns from it.
 const test = serviceTest({ worker: true, own: true });
 
-/** A key of an organization that has learned nothing yet. */
+/** Returns a key of an organization that has learned nothing yet. */
 async function newKey(service: Service): Promise<ApiClient> {
   return (await signUp(service)).key();
 }
@@ -20,7 +20,7 @@ async function newKey(service: Service): Promise<ApiClient> {
 const CALCULATE = { builtInTools: ['calculate'] };
 const LIMITED = { limits: { maxOutputTokens: 900, maxTotalTokens: 100_000 } };
 
-/** Routines, each with the end of its run. */
+/** Routines, each with the expected end of its run. */
 const CASES: readonly (readonly [string, Record<string, unknown>, Record<string, unknown>])[] = [
   ['a plain run', {}, {}],
   ['a run with limits', LIMITED, {}],
@@ -35,7 +35,7 @@ const CASES: readonly (readonly [string, Record<string, unknown>, Record<string,
   ],
 ];
 
-/** Without its parser for calls, vLLM refuses every request that offers tools, which nothing can mend from here. */
+/** Servers that refuse every request with tools: vLLM without its parser for calls. No change of a request helps. */
 const NO_TOOLS: ReadonlySet<MannerName> = new Set(['vllm-without-tools']);
 
 describe.for(Object.keys(MANNERS) as MannerName[])('a server in the manner of %s', (manner) => {

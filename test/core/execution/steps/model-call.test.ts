@@ -29,11 +29,11 @@ test('a call that is over is held by nothing, long before its deadline', async (
     collectGarbage();
   }
   const held = contexts.filter((context) => context.deref() !== undefined);
-  // The last one or two may still be on a stack.
+  // The last one or two calls may still be on a stack.
   expect(held.length).toBeLessThanOrEqual(2);
 });
 
-/** Makes a call in an async context of its own, as each activity has one; a caller that waits for the call holds it. */
+/** Makes a call in an async context of its own, as each activity has one. A caller that waits for the call holds it. */
 async function callOnce(): Promise<WeakRef<object>> {
   const context = {};
   await activity.run(context, () => caller.call(callOf('fixture/writer-small')));

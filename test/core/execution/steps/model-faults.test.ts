@@ -6,7 +6,7 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { changeRoutines } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, env: { MODEL_STEP_TIMEOUT_SECONDS: '3' } })
-  /** A run whose model calls meet this, and how many calls there were. */
+  /** Runs a routine whose model calls meet this fault; returns the run and the number of calls. */
   .extend('runAgainst', ({ service, key }) => async (script: ScriptInput, timeoutSeconds = 900) => {
     const marker = `Write line ${randomUUID()}.`;
     const routineId = await createRoutine(key, { instructions: marker });
@@ -28,7 +28,7 @@ test('429 with Retry-After is waited for as long as it asks, and then the run su
   expect(waitedMs).toBeGreaterThanOrEqual(950);
 });
 
-// Side by side, as they wait for most of their time.
+// These tests run side by side, because they mostly wait.
 test.concurrent('a provider that keeps responding with 500 fails the run after five attempts, each pause twice the one before, with a plain reason', async ({
   runAgainst,
 }) => {
@@ -97,7 +97,7 @@ test('a response of more than 16 MB is refused, and not asked for again', async 
   expect(calls).toHaveLength(1);
 });
 
-/** Usage where nothing credible is stated, so that tokens are counted from the texts. */
+/** Usage without credible figures, so that the service counts tokens from the texts. */
 const ESTIMATED = {
   inputTokens: expect.toSatisfy((count: number) => count > 50),
   outputTokens: expect.toSatisfy((count: number) => count > 5),
@@ -117,7 +117,7 @@ test.for<[unknown, Record<string, unknown>]>([
   ],
   [
     { prompt_tokens: 3, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 900 } },
-    // No more can be cheap than went in.
+    // Cached tokens are part of the input, so they cannot exceed it.
     {
       inputTokens: 3,
       cachedInputTokens: 3,

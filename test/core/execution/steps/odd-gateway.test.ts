@@ -11,7 +11,7 @@ import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { marker, type Json } from '#test/core/integrations/tools/support.ts';
 
-/** One case of each ending on each change, since `odd-responses.test.ts` gives all of them to the caller. */
+/** On each change one case of each ending: `odd-responses.test.ts` tests all cases with the caller alone. */
 const CASES = oneOfEach(ODD_CASES, ({ expected: { state, reason, attempts, warnings } }) => [
   state,
   reason,
@@ -19,13 +19,13 @@ const CASES = oneOfEach(ODD_CASES, ({ expected: { state, reason, attempts, warni
   warnings,
 ]);
 
-// What model servers were reported to do, each met by a run of its own: over HTTP, through worker and gateway to the
-// webhook. The runs go side by side, as most of them wait for their next attempt.
+// Reported behaviour of model servers, each in a run of its own: over HTTP, through worker and gateway to the webhook.
+// The runs go side by side, because most of them wait for their next attempt.
 const test = serviceTest({ worker: true, own: true })
   // oxlint-disable-next-line eslint/no-empty-pattern -- the test runner reads from the pattern what a fixture needs
   .extend('told', { scope: 'file' }, ({}, { onCleanup }) => startInbox(onCleanup))
   .extend('met', { scope: 'file' }, async ({ service, key, told }) => {
-    // The first response shows that this model gives finish reasons.
+    // The first response proves that this model gives finish reasons.
     await runOnce(key, await createRoutine(key));
     const ids = await Promise.all(CASES.map((odd, index) => start(odd, { service, key, url: told.urlOf(index) })));
     const runs = new Map<string, Promise<Json>>();
@@ -33,7 +33,7 @@ const test = serviceTest({ worker: true, own: true })
     return async (name: string): Promise<Json> => runs.get(name);
   });
 
-/** Receives webhooks, and tells the types of the events that came to an address. */
+/** Receives webhooks, and returns the types of the events that reached an address. */
 async function startInbox(onCleanup: (close: () => Promise<void>) => void) {
   const types = new Map<string, string[]>();
   const server = createServer(async (request, response) => {

@@ -12,7 +12,7 @@ let caller: ModelCaller;
 beforeAll(async () => {
   gateway = await startGateway({ port: 0, log: () => undefined });
   caller = callerAt(gateway.url);
-  // The first response shows that this model gives finish reasons.
+  // The first response proves that this model gives finish reasons.
   await caller.call(callOf('fixture/writer-small'));
 });
 afterAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
 const MOST_ATTEMPTS = 5;
 const CALCULATE = { calculate: { inputSchema: jsonSchema({ type: 'object' }) } } as ToolSet;
 
-/** Asks a server that answers oddly, again while a failure may pass. */
+/** Asks an odd server, again as long as a failure may pass. */
 async function ask({ answers, tools, modelId = 'fixture/writer-small' }: OddCase, marker: string) {
   for (const [index, answer] of answers.entries()) {
     const times = index === answers.length - 1 ? null : 1;
@@ -49,7 +49,7 @@ test.for(ODD_CASES.map((odd, index) => ({ ...odd, index })))('$name', async ({ i
     expect(failure.told).toContain(expected.message ?? expected.words ?? '');
     return;
   }
-  // What a response leads to, such as a request for the outcome, is decided later.
+  // The consequences of a response, such as a request for the outcome, are decided later.
   if (odd.answers.length === 1) expect(attempts).toBe(expected.attempts);
   if (expected.calls !== undefined) {
     expect(response.toolCalls.map(({ input }) => input)).toEqual(expected.calls.slice(0, response.toolCalls.length));

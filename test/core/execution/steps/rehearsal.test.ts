@@ -30,7 +30,7 @@ function rehearse(routineId: string): Promise<Json> {
   return runOnce(key, routineId, REHEARSE);
 }
 
-/** A routine with tools of these definitions, all confirmed. */
+/** Makes a routine with confirmed tools of these definitions. */
 async function withTools(tools: Json[], fields: Record<string, unknown> = {}) {
   hostile.control.tools = tools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool }));
   const mark = marker();
@@ -40,7 +40,7 @@ async function withTools(tools: Json[], fields: Record<string, unknown> = {}) {
   return { routineId, mark };
 }
 
-/** The last message of the model that asked for a result of a tool. */
+/** Returns the last message that the model received. */
 function toldOf(mark: string): string {
   return requestsWith(service, mark).at(-1).body.messages.at(-1).content;
 }
@@ -88,7 +88,7 @@ test('a rehearsal reads, stages what may write, says so to the model, and is no 
     expect(each).toMatch(/^Rehearsed: the call was .* not made, and nothing has changed/);
   expect(third.body.messages.at(-2).content).toMatch(/^Rehearsed: /);
 
-  // It proves nothing, is no result, and is not told to the next run.
+  // A rehearsal is no proof and no result, and the next run does not receive it.
   expect((await key.post(`/v1/routines/${routineId}/activate`)).body.error.code).toBe('successful_run_required');
   expect((await key.get('/v1/results')).data.map(({ runId }: Json) => runId)).not.toContain(run.id);
   const { data: recent } = await key.get('/v1/runs/recent');
@@ -99,7 +99,7 @@ test('a rehearsal reads, stages what may write, says so to the model, and is no 
   expect(real).toMatchObject({ trigger: 'manual', previousResultId: null, wouldHaveDone: [] });
   expect(real.briefing).toContain('Previous result: there is none.');
   expect((await key.post(`/v1/routines/${routineId}/activate`)).status).toBe(200);
-  // Repeated, it rehearses again; people get the results of real runs alone.
+  // A retry of a rehearsal rehearses again, and people get results of real runs only.
   await key.patch(`/v1/routines/${routineId}`, { resultsTo: { mail: 'owners' } });
   const { data: again } = await key.post(`/v1/runs/${run.id}/retry`);
   expect(await runEnded(key, again.id)).toMatchObject({ trigger: 'rehearsal', state: 'succeeded' });
@@ -110,7 +110,7 @@ test('a rehearsal reads, stages what may write, says so to the model, and is no 
   expect(await mailsOf(realId)).toMatchObject([{ kind: 'result' }]);
 });
 
-/** A schema whose stand-in is told to the model, or for which there is none. */
+/** Schemas, each with its stand-in; undefined if there is none. */
 const ODD: readonly (readonly [what: string, schema: Json, standIn: Json])[] = [
   [
     'is recursive',
@@ -176,7 +176,7 @@ test('the last real answer of a tool stands in where no schema says more, and no
     /^Rehearsed: .* The answer to an earlier call stands in; it is not the answer to this one\./,
   );
   expect((await key.get(`/v1/questions?routineId=${routineId}`)).data).toEqual([]);
-  // A stand-in is no real answer: the next rehearsal has the same one.
+  // A stand-in is no real answer, so the next rehearsal has the same one.
   scriptCalls(service, mark, { name: 'send' });
   expect(toolSteps(await rehearse(routineId))[0].tool.result).toBe('sent as 17');
 });

@@ -5,10 +5,10 @@ import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { FORM, prices } from '#test/core/execution/results/world.ts';
 import { marker, requestsWith, type Json } from '#test/core/integrations/tools/support.ts';
 
-// The requests that a run sends to its model's server, and what it makes of the responses.
+// The requests of a run to its model's server, and the effects of the responses.
 const test = serviceTest({ worker: true, own: true });
 
-/** The fixture's list says of this model that it takes schemas. */
+/** The fixture's list says that this model accepts schemas. */
 const STRUCTURED = {
   model: { provider: 'gateway', connectionId: null, modelId: 'fixture/analyst' },
 };
@@ -19,7 +19,7 @@ const CALL = { name: 'calculate', arguments: { operation: 'sum', values: [1, 2] 
 /** A person whose organization has learned nothing yet. */
 const newcomers = test.extend('newcomer', ({ service }) => signUp(service));
 
-/** Runs a routine whose model meets these behaviours in turn; returns the run and the bodies of its requests. */
+/** Runs a routine whose model has these behaviours in turn; returns the run and the bodies of its requests. */
 const runs = newcomers.extend('meeting', async ({ service, newcomer }) => {
   const key = await newcomer.key();
   return async (fields: Record<string, unknown> & { readonly instructions?: string }, ...behaviours: object[]) => {

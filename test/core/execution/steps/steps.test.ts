@@ -43,7 +43,7 @@ test('a run with more texts than a response holds shows the first in its detail,
   }
   expect(paged.map(({ index }) => index)).toEqual(steps.slice(from).map(({ index }) => index));
   expect(paged.every(({ tool }) => tool?.result?.length === 15_000)).toBe(true);
-  // The limit of texts ends a page as well.
+  // The limit of texts ends a page too.
   const { data: first } = await key.get(`/v1/runs/${run.id}/steps?limit=200`);
   expect(first).toHaveLength(200);
   expect((await bobsKey.get(`/v1/runs/${run.id}/steps`)).status).toBe(404);

@@ -10,7 +10,7 @@ import { plantRun, plantRuns, plantSteps } from '#test/support/given.ts';
 
 const test = serviceTest();
 
-/** From the sixth time on, a connection uses a plan for any values, and keeps it until there are new statistics. */
+/** Number of executions after which a connection reuses a plan for any values, until there are new statistics. */
 const UNTIL_PLANNED = 8;
 const GROWN = 20_000;
 
@@ -37,13 +37,13 @@ test.for([
         for (let n = 0; n < UNTIL_PLANNED; n++) await performStep();
         plans.length = 0;
         await performStep();
-        // A run that holds and asks nothing makes no statement for either.
+        // A run without held calls and questions makes no statement for either.
         expect(plans).toHaveLength(statements);
         const young = buffersOf(plans);
         plans.length = 0;
         await grow(database, routine);
         await performStep();
-        // Deeper indexes are 1.6 times; a statement that reads all steps once is more than 5 times.
+        // Deeper indexes cost 1.6 times as much; a statement that reads all steps once costs more than 5 times as much.
         expect(buffersOf(plans)).toBeLessThan(2.5 * young);
       });
     } finally {
@@ -52,13 +52,13 @@ test.for([
   },
 );
 
-/** Keeps the statistics of empty tables, as they are for a minute after a burst, and longer after a restore. */
+/** Keeps the statistics of empty tables, as they remain for a minute after a burst, and longer after a restore. */
 async function keepStatistics(database: Database): Promise<void> {
   for (const table of ['runs', 'steps', 'usage_ledger', 'usage_reservations'])
     await database.query(`alter table ${table} set (autovacuum_enabled = false)`);
 }
 
-/** Adds runs that have ended, with a step each. */
+/** Adds ended runs, each with a step. */
 async function grow(database: Database, { id }: Planted): Promise<void> {
   const ended = { state: 'succeeded', finishedAt: AT_ONCE } as const;
   await plantSteps(database, await plantRuns(database, id, GROWN, ended));

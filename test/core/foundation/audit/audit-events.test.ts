@@ -132,7 +132,7 @@ test('what takes a routine off its schedule is on record: a change of its text, 
   const path = `/v1/routines/${await activeRoutine(key)}`;
   await key.patch(path, { name: 'Another name' });
   await key.patch(path, { instructions: 'Write two lines.' });
-  // A draft has no schedule that it could lose.
+  // The routine is a draft by now and has no schedule that this change could stop.
   await key.patch(path, { instructions: 'Write three lines.' });
   await key.delete(path);
   await key.delete(path);

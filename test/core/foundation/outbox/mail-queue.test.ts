@@ -25,7 +25,7 @@ const RESET = /\/reset-password#(\S+)/;
 
 type Mailing = Parameters<typeof makeDue>[0];
 
-/** Makes the part of a tick that sends, as another process does. */
+/** Runs the part of a tick that sends mails, as another process does. */
 function tick({ deps }: Mailing): Promise<number> {
   return createTickParts(deps).messages(new AbortController().signal);
 }
@@ -45,7 +45,7 @@ test('a confirmation that is put off three times arrives once, by the same link'
       .poll(async () => (await wait(['pending']))[0]?.error)
       .toMatch(/asks to send the message later \(451\)/);
     const [mail] = await wait(['pending']);
-    // Not due yet, so that nothing is tried.
+    // The mails are not due yet, so none is tried.
     await tick(service);
     expect((await wait(['pending']))[0]).toEqual(mail);
     await makeDue(service);
@@ -87,7 +87,7 @@ test('a relay that is away while a process dies has the mails of a new password 
   const ada = await person();
   const { database } = service.deps;
   const smtpPort = await freePort();
-  // The process that answers has a relay that is gone, and is gone itself before the relay is back.
+  // The mail server of this process is away, and the process ends before the server returns.
   const dying = await service.replica({ SMTP_URL: `smtp://127.0.0.1:${smtpPort}` });
   const invited = newEmail();
   const there = { url: dying.url, config: service.config };

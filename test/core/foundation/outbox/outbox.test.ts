@@ -42,7 +42,7 @@ test('a mail server that is away is tried again and shown on the run, and the ma
     error: 'the mail server could not be reached (ESOCKET)',
     nextAttemptAt: expect.any(String),
   });
-  // Not due yet, so nothing is tried.
+  // The mails are not due yet, so none is tried.
   await sendNow(away);
   expect(await shown()).toMatchObject({ attempts: 1 });
 
@@ -93,7 +93,7 @@ test('a process that dies between sending and recording has the same mail sent a
   const died = {
     ...service.deps,
     leadsEmail: undefined,
-    // The end of a row is recorded in a transaction.
+    // The end of a message is stored in a transaction.
     database: withStatements(
       Object.assign(Object.create(database) as typeof database, {
         query: (config: never) => database.query(config),

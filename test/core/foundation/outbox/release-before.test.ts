@@ -13,7 +13,7 @@ import {
 
 const test = mailingTest({}, { worker: false });
 
-/** Takes the work of messages away, so that they are as the release before has left them. */
+/** Deletes the work rows of messages, because the release before has none. */
 async function leftBehind(db: Db, ids: readonly string[], nextAttemptAt: Sql): Promise<void> {
   await removeWork(db, { kind: 'mail', key: ids });
   await changeMessages(db, ids, { nextAttemptAt });
@@ -39,7 +39,7 @@ test('mails that the release before has left are sent once they are due there, a
   expect((await newsTo(mailbox, owner)).map(({ headers }) => headers['message-id'])).toEqual([
     expect.stringContaining(due),
   ]);
-  // Its lease is over without a record: that process has died.
+  // The lease has expired without a result: the process has died.
   await changeMessages(database, [leased, waiting], { nextAttemptAt: AT_ONCE });
   await sendNow(service);
   expect(await newsTo(mailbox, owner)).toHaveLength(3);

@@ -105,7 +105,7 @@ test('a request from a page of another origin is refused, and counted', async ()
   expect(Number(refused.headers.get('x-ratelimit-remaining'))).toBe(before - 1);
 });
 
-/** Windows are whole minutes: a count that straddles two proves nothing, so wait out the last seconds of one. */
+/** Waits out the last seconds of a minute. Windows are whole minutes, so a count across two proves nothing. */
 async function startOfWindow(): Promise<void> {
   const left = 60_000 - (Date.now() % 60_000);
   if (left < 10_000) await new Promise((resolve) => setTimeout(resolve, left + 100));

@@ -34,7 +34,7 @@ interface Narrowed extends Case {
   readonly skipDates: readonly string[];
 }
 
-/** Schedules at clock changes, each with a window and dates to skip that cut through its occurrences. */
+/** Makes schedules at clock changes, each with a window and skipped dates that remove some of its occurrences. */
 function allCases(): Narrowed[] {
   return notableChanges().flatMap((change, index) =>
     casesAt(change, 6, SEED + index).map((example, nth) => {
@@ -133,7 +133,7 @@ test('jitter is the same for the same id, whole seconds up to its limit, and eve
   expect(ids.map((id) => jitterMs(id, 59) / 1_000)).toEqual(delays);
   const counts = Map.groupBy(delays, (delay) => delay);
   expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, second) => second));
-  // 100 each; eight standard deviations to either side.
+  // Each count is about 100; the limits are eight standard deviations away.
   for (const same of counts.values()) expect(Math.abs(same.length - 100)).toBeLessThan(80);
 });
 

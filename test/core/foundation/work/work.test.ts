@@ -17,7 +17,7 @@ import type { Service } from '#test/support/service.ts';
 
 const test = serviceTest({ own: true });
 
-/** Adds a row of a kind that no other test has; returns its name. */
+/** Adds a row of a kind that no other test uses; returns the kind. */
 async function added({ deps: { database } }: Service, keys: readonly string[] = ['one']): Promise<string> {
   const kind = `test_${randomUUID()}`;
   await database.run`${addWork(sql`select ${kind}, key, '', ${AT_ONCE}, '{}' from unnest(${keys}::text[]) as key`)}`;
@@ -30,7 +30,7 @@ function rowsOf({ deps: { database } }: Service, kind: string) {
   `;
 }
 
-/** Lets the wait or the lease of the rows be over. */
+/** Ends the wait or the lease of the rows. */
 function makeDue({ deps: { database } }: Service, kind: string): Promise<void> {
   return changeWork(database, { kind }, { dueAt: AT_ONCE });
 }
@@ -39,7 +39,7 @@ async function gauge({ registry }: Service, name: string): Promise<number> {
   return total(parseSamples(await registry.metrics()), name);
 }
 
-/** A kind whose effect is a row of the audit trail, which any other table could stand for. */
+/** Makes a kind of work with an audit event as its effect. */
 function recording(record: (tx: Db, key: string) => Promise<void>): RecordKind {
   return { batch: 10, waitsMs: [60_000, 60_000], record: (tx, { key }) => record(tx, key) };
 }
@@ -48,7 +48,7 @@ function effects({ deps: { database } }: Service, kind: string) {
   return database.rows<{ key: string }>`select key from work where kind = ${`${kind}_effect`} order by key`;
 }
 
-/** Leaves a row that stands for the effect of another. */
+/** Adds a row as the effect of another row. */
 async function leave(tx: Db, kind: string, key: string): Promise<void> {
   await tx.run`${addWork(sql`select ${`${kind}_effect`}, ${key}, '', 'infinity'::timestamptz, '{}'::jsonb`)}`;
 }
@@ -82,7 +82,7 @@ test('work that fails for ever is given up after its waits, with its last error,
   await makeDue(service, kind);
   expect(await workOff(service.deps, failing, kind)).toBe(0);
 
-  // As docs/monitoring.md tells operators.
+  // The command of docs/monitoring.md for operators.
   await changeWork(service.deps.database, { kind }, { failedAt: null, attempts: 0, dueAt: AT_ONCE });
   await workOff(service.deps, { [kind]: recording((tx, key) => leave(tx, kind, key)) }, kind);
   expect(await rowsOf(service, kind)).toEqual([]);
@@ -117,7 +117,7 @@ test('a process that dies after its claim leaves the row to the next one, and on
 test('an effect in Postgres and the end of its row are one, also where twenty processes meet', async ({ service }) => {
   const keys = Array.from({ length: 100 }, (_, index) => String(index).padStart(3, '0'));
   const kind = await added(service, keys);
-  // Each first attempt breaks off after its effect.
+  // Each first attempt dies after its effect.
   const seen = new Set<string>();
   const kinds: Kinds = {
     [kind]: recording(async (tx, key) => {

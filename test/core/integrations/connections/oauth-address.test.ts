@@ -7,7 +7,7 @@ import { expireIn, signIn, startProtectedFixture, type ProtectedFixture } from '
 const KEY = 'canary-beside-the-sign-in';
 
 let fixture: ProtectedFixture;
-/** Paths of the requests that the tool server got, which is in this process. */
+/** Paths of the requests to the tool server, which runs in this process. */
 const asked: string[] = [];
 const requests = channel('http.server.request.start');
 function note(message: unknown) {

@@ -8,7 +8,7 @@ import { expireIn, signIn, startProtectedFixture, UI_ORIGIN, type ProtectedFixtu
 const PUBLIC_URL = 'https://api.acme.dev';
 
 let fixture: ProtectedFixture;
-/** The address of the document for the authorization server of the fixture. */
+/** Address of the client's document for the fixture's authorization server. */
 let document: string;
 /** Addresses that the authorization server has read. */
 const read: string[] = [];
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** Stands for the way from the authorization server to us, which has a name and certificate in the world. */
+/** Stands in for the internet between the authorization server and the service, which has a public name there. */
 async function readClientMetadata(input: string | URL | Request): Promise<Response> {
   const url = new URL(input instanceof Request ? input.url : input);
   read.push(url.href);
@@ -53,7 +53,7 @@ test('the document says who we are, plainly, to anybody', async () => {
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
-    // By where the user interface of this test is.
+    // The type follows from the address of the user interface, which is local in this test.
     application_type: 'native',
   });
 });

@@ -36,13 +36,13 @@ interface HostileAnswers {
   readonly challenge?: string;
   readonly resource?: object;
   readonly metadata?: object;
-  /** Says nothing of its resource, as servers of the 2025-03-26 specification. */
+  /** True for a server without resource metadata, as in the specification of 2025-03-26. */
   readonly old?: boolean;
-  /** Paths that redirect. */
+  /** Redirects by path. */
   readonly redirects?: Readonly<Record<string, string>>;
 }
 
-/** A tool server that is its own authorization server, as it should be but for what the test says. */
+/** Starts a tool server that is its own authorization server, and honest except in the given answers. */
 async function hostileServer(answers: HostileAnswers): Promise<Receiver> {
   const receiver = await startReceiver((request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? '';
@@ -78,7 +78,7 @@ async function hostileServer(answers: HostileAnswers): Promise<Receiver> {
   return receiver;
 }
 
-/** The production client, for every address but that of the test's own server, which has to stand somewhere. */
+/** Returns the production client, except that it may reach the test's own server. */
 function guardedBut(home: Receiver): OutboundClient {
   const [local, guarded] = [localClient(), guardedClient()];
   const clientFor = (url: string | URL | Request) =>
@@ -134,7 +134,7 @@ test('a server that reads metadata documents gets the address of ours as our nam
   expect(query.get('client_id')).toBe(CLIENT_METADATA_URL);
 });
 
-// The draft demands https, and an authorization server elsewhere could not read the others.
+// The specification demands https, and an authorization server elsewhere could not read other addresses.
 test.each([
   'http://api.acme.dev',
   'http://localhost:3000',
@@ -152,7 +152,7 @@ test.each(PRIVATE)('%s is refused as the address of resource metadata', async (a
   await expect(start(home)).rejects.toMatchObject(BLOCKED);
 });
 
-// Of an issuer with a user name only the origin is asked, which is a public one.
+// Of an issuer with a user name the service asks only the origin, which is public here.
 test.each(PRIVATE.slice(0, -1))('%s is refused as an authorization server', async (address) => {
   const home = await hostileServer({ resource: { authorization_servers: [address] } });
   await expect(start(home)).rejects.toMatchObject(BLOCKED);
@@ -185,7 +185,7 @@ test.each([
   for (const to of ['http://169.254.169.254/latest/meta-data/', away.origin]) {
     const home = await hostileServer({ redirects: { [path]: to } });
     await start(home).then(
-      // Without resource metadata the server is its own authorization server, as older ones are.
+      // A server without resource metadata is its own authorization server, like older servers.
       () => expect(path).toBe('/.well-known/oauth-protected-resource/mcp'),
       (error: unknown) => expect(error).toMatchObject({ name: 'AppError' }),
     );

@@ -15,12 +15,12 @@ function start(url: string) {
 }
 
 interface HostileOptions {
-  /** Returns the address to which its authorization page sends a person, by the query with which it was opened. */
+  /** Returns the address to which the authorization page sends a person, for the query of that page. */
   readonly onwards?: (query: URLSearchParams) => string;
   readonly metadata?: object;
 }
 
-/** A tool server that is its own authorization server, and would know what to do with another one's codes. */
+/** Starts a tool server that is its own authorization server, and would misuse the codes of another one. */
 async function hostileServer({ onwards, metadata }: HostileOptions): Promise<Receiver> {
   const receiver = await startReceiver((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://any');
@@ -55,8 +55,8 @@ function tokenRequestsTo({ received }: Receiver) {
 }
 
 /**
- * Sends a person who signs in at the hostile server on to the honest one, in the name of our client there, with the
- * state of the hostile sign-in and a challenge whose verifier the hostile server knows.
+ * Redirects a person who signs in at the hostile server to the honest one, in the name of our client there. The request
+ * has the state of the hostile sign-in, and a challenge whose verifier the hostile server knows.
  */
 async function mixedUp(edit: (query: URLSearchParams) => void) {
   const honest = await start(fixture.toolServer.url);
@@ -89,7 +89,7 @@ test('each authorization server has a return address of its own, which stays the
 });
 
 test('a code of an honest server that says nothing of its issuer does not get to a hostile one', async () => {
-  // As servers do that are older than RFC 9207.
+  // Servers older than RFC 9207 send no issuer.
   const { hostile, answer } = await mixedUp((query) => query.delete('iss'));
   expect([answer.status, answer.body.error.code]).toEqual([409, 'attempt_expired']);
   expect(tokenRequestsTo(hostile)).toEqual([]);
@@ -127,7 +127,7 @@ test('a server whose metadata promises to name itself has to, in an error too', 
     expect(answer.body.error.message).toContain('not from the authorization server');
   }
   expect(tokenRequestsTo(server)).toEqual([]);
-  // With its name the error is believed, and with a code the server is asked.
+  // With the issuer's name the service believes the error, and with a code it asks the server.
   const named = await start(`${server.origin}/mcp`);
   const back = new URL(named.data.redirectUri);
   back.searchParams.set('state', new URL(named.data.authorizationUrl).searchParams.get('state')!);

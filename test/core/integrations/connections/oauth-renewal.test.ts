@@ -147,7 +147,7 @@ test.each(['temporarily_unavailable', 'slow_down', 'constructor', '__proto__'])(
   async (error) => {
     await expireIn(-5);
     const fault = { status: 400, body: JSON.stringify({ error }) };
-    // A request that is refused is made once more with the granted scope.
+    // After a refusal the service repeats the request once with the granted scope.
     control().tokenFaults.push(fault, fault);
     expect((await accounts()).status).toBe(502);
     expect((await connection()).state).toBe('ready');

@@ -19,7 +19,7 @@ test('connect by signing in, discover, refuse, confirm, run, renew, and stop whe
   const discovered = await session.post(`/v1/routines/${routineId}/connections/${connection.id}/discover`);
   expect(discovered.status).toBe(200);
 
-  // No tool is confirmed yet: none is offered, and a call is refused.
+  // No tool is confirmed yet, so none is offered and a call is refused.
   scriptCalls(service, mark, { name: 'echo', arguments: { message: 'no' } });
   toolServer.bearers.length = 0;
   expect(await runOnce(session, routineId)).toMatchObject({ state: 'succeeded' });

@@ -94,7 +94,7 @@ test('a call that needs another scope asks for a new sign-in, blocks runs, and w
   const [works] = toolSteps(await call());
   expect(works).toMatchObject({ state: 'succeeded' });
 
-  // For good: the next sign-in asks for it as well.
+  // The scope is remembered: the next sign-in asks for it too.
   const later = await person.session.post(start, { connectionId: id });
   expect(scopesOf(later.data.authorizationUrl)).toContain(WRITE_SCOPE);
 });

@@ -27,7 +27,7 @@ beforeEach(() => {
   toolServer.bearers.length = 0;
 });
 
-/** Written out, because clients that registered this address would fail if it changed. */
+/** Written out in full, because clients that registered this address would fail if it changed. */
 function redirectUriAt(issuer: string): string {
   const digest = createHash('sha256').update(issuer).digest('hex').slice(0, 32);
   return `${UI_ORIGIN}/oauth/callback/tool-server-${digest}`;

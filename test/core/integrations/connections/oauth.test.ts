@@ -167,7 +167,7 @@ test('a state is for one provider', async () => {
   const { data } = await start();
   const query = await visit(data.authorizationUrl);
   expect((await comeBack(query, person.session, 'fixture-other')).status).toBe(409);
-  // Presented at the wrong address it is used up.
+  // A state that arrives at the wrong address is used up.
   expect((await comeBack(query)).status).toBe(409);
 });
 

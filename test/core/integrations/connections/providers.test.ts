@@ -73,7 +73,7 @@ test(
       documentation: 'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
     });
     expect(byId.get('fixture')).toMatchObject({ configured: true });
-    // Nothing has to be registered for a key, nor where clients register themselves.
+    // No client has to be registered for a key, or at a provider where clients register themselves.
     expect(byId.get('stripe')).toMatchObject({
       auth: 'api_key',
       configured: true,
@@ -201,7 +201,7 @@ test('no credential reaches a log line or an error, however a connection fails',
   const connection = await readConnection(deps.database, person.projectId, data.id);
   const { accessToken, refreshToken } = await storedGrant(fixture.service, data.id);
   secrets.push(accessToken, refreshToken);
-  // A token endpoint that throws everything it was sent back at us.
+  // A token endpoint that repeats everything it received.
   const echo = JSON.stringify({ error: 'server_error', error_description: secrets.join(' ') });
   for (const [status, body] of [
     [500, secrets.join(' ')],

@@ -26,8 +26,8 @@ export interface SignInFixture {
 }
 
 /**
- * The service with two managed providers at a local authorization server: `fixture` by signing in, `fixture-key` by
- * key.
+ * Starts the service with two managed providers at a local authorization server: `fixture` for sign-ins, `fixture-key`
+ * for keys.
  */
 export async function startSignInFixture(
   options: { accessTokenSeconds?: number; env?: Record<string, string> } = {},
@@ -122,14 +122,14 @@ export interface ProtectedFixture {
   readonly service: Service;
   readonly person: Person;
   readonly authorizationServer: AuthorizationServer;
-  /** Wants a sign-in at the authorization server. */
+  /** A tool server that needs a sign-in at the authorization server. */
   readonly toolServer: ProtectedToolServer;
-  /** Lets anyone in. */
+  /** A tool server that needs no sign-in. */
   readonly everything: EverythingServer;
   close(): Promise<void>;
 }
 
-/** The service with a tool server of someone's own that has to be signed in to, and a person who could. */
+/** Starts the service with a custom tool server that needs a sign-in, and signs up a person. */
 export async function startProtectedFixture(
   options: {
     worker?: boolean;
@@ -159,12 +159,12 @@ export async function startProtectedFixture(
   };
 }
 
-/** Moves the end of a connection's access token. */
+/** Sets the time until a connection's access token expires. */
 export async function expireIn({ deps }: Service, id: string, seconds: number): Promise<void> {
   await changeConnections(deps.database, id, { credentialsExpireAt: ahead(`${seconds} seconds`) });
 }
 
-/** Reads what a connection's row holds of its sign-in. */
+/** Reads the stored sign-in of a connection. */
 export async function storedGrant(
   { deps }: Service,
   id: string,
@@ -175,12 +175,12 @@ export async function storedGrant(
   return deps.connectionSecrets.open(id, stored!.credentials) as never;
 }
 
-/** Follows an authorization URL as a browser does, and returns the query with which the provider sends it back. */
+/** Follows an authorization URL like a browser, and returns the query with which the provider redirects it back. */
 export async function visit(authorizationUrl: string): Promise<string> {
   return (await returnFrom(authorizationUrl)).search;
 }
 
-/** Follows an authorization URL, and returns the address to which the provider sends the browser back. */
+/** Follows an authorization URL, and returns the address to which the provider redirects the browser. */
 export function returnFrom(authorizationUrl: string): Promise<URL> {
   return followSignIn(authorizationUrl, (url) => url.origin === UI_ORIGIN);
 }

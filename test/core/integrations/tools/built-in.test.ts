@@ -111,7 +111,7 @@ test('a tool of a connection cannot take its name: it is offered under another o
   expect(toolSteps(run)[0]).toMatchObject({ state: 'succeeded', tool: { policyId: null } });
   expect(hostile.control.calls).toEqual([]);
 
-  // Without the built-in tool the server's has its own name, and a call of it goes to the server.
+  // Without the built-in tool the server's tool keeps its own name, and its calls go to the server.
   await key.patch(`/v1/routines/${routineId}`, { builtInTools: [] });
   scriptCalls(service, mark, { name: 'calculate', arguments: WILSON });
   const other = await runOnce(key, routineId);

@@ -28,7 +28,7 @@ test(`${ATTACKS} texts that a tool got into one result, carried into the next ru
       const { routineId } = await routineWith(key, ['lookup'], {
         connection: { url: hostile.url('honest'), bearerToken: CREDENTIAL },
         routine: {
-          // So far down that no report of the fixture repeats it to the next run.
+          // The turn is so far down that no report of the fixture repeats it.
           instructions: ['Read', 'the', 'page', 'and', 'report', '{{turn}}'].join('\n'),
           variables: { turn: '' },
           limits: { maxSteps: 6 },
@@ -47,7 +47,7 @@ test(`${ATTACKS} texts that a tool got into one result, carried into the next ru
     routines.map(async ({ routineId }, nth) => {
       const done: { line: string; planted: Json; carried: Json }[] = [];
       for (let index = nth * ATTACKS_EACH; index < (nth + 1) * ATTACKS_EACH; index += 1) {
-        // One run reads the page and repeats it in its result; the next one obeys every instruction in its prompt.
+        // One run reads the page and repeats it in its result. The next run obeys every instruction in its prompt.
         const [plants, obeys] = [marker(), marker()];
         scriptCalls(service, plants, { name: 'lookup', arguments: { query: String(index) } });
         service.gateway.control.script(
@@ -56,7 +56,7 @@ test(`${ATTACKS} texts that a tool got into one result, carried into the next ru
         );
         const planted = await runOnce(key, routineId, { variables: { turn: plants } });
         const carried = await runOnce(key, routineId, { variables: { turn: obeys } });
-        // The credential is taken out of what a tool says before anything else.
+        // The credential is removed from a tool's text before anything else.
         const line = lines[index]!.replaceAll(CREDENTIAL, '[redacted]');
         done.push({ line, planted, carried });
       }
@@ -68,7 +68,7 @@ test(`${ATTACKS} texts that a tool got into one result, carried into the next ru
     expect(planted.result).toContain(line);
     expect(carried.briefing).toContain(line);
     expect(carried.prompt).not.toContain(line);
-    // The text was heard, and what it ordered was asked for.
+    // The model read the text and made the ordered calls.
     expect(toolSteps(carried).length).toBeGreaterThan(0);
     const made = toolSteps(carried).filter(({ state }) => state === 'succeeded');
     expect(made.length).toBeLessThanOrEqual(2);

@@ -14,7 +14,7 @@ beforeEach(() => hostile.control.reset());
 afterEach(() => vi.restoreAllMocks());
 afterAll(() => fixture?.close());
 
-/** Does something once, when a call has been allowed as far as the record goes and its server is about to be asked. */
+/** Runs `act` once, when the stored rules have allowed a call and the service is about to ask the server. */
 function whileServerIsAsked(act: () => Promise<unknown>): void {
   const { toolSessions } = service.deps;
   const lease = toolSessions.lease.bind(toolSessions);

@@ -66,7 +66,7 @@ test('canonical JSON says the same as the value, with any value and any order of
   );
 });
 
-/** The same value with the members of its objects the other way round. */
+/** Returns the same value with the members of its objects in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;
@@ -135,7 +135,7 @@ test.each(['^(a|a)*$', '^(a+)+$'])(
     const schema = { properties: { a: { pattern } } };
     expect(await schemaFault('a project', schema, { a: 'aaa' })).toBeUndefined();
     expect(await schemaFault('a project', schema, { a: `${'a'.repeat(100_000)}!` })).toContain(pattern);
-    // It was not given up, as what takes too long is.
+    // The check did not give up, as it does with a schema that takes too long.
     await assertUsableSchema('a project', schema);
   },
 );

@@ -11,7 +11,7 @@ export interface EverythingServer {
   stop(): Promise<void>;
 }
 
-/** The reference tool server as its own process. */
+/** Starts the reference tool server as a process of its own. */
 export async function startEverythingServer(): Promise<EverythingServer> {
   const port = await freePort();
   const entry = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));

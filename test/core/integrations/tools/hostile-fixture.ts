@@ -12,7 +12,7 @@ export interface HostileFixture {
   close(): Promise<void>;
 }
 
-/** The service with its workers, a user, and the hostile tool server. */
+/** Starts the service with its workers, and the hostile tool server; signs up a user. */
 export async function startHostileFixture(): Promise<HostileFixture> {
   const [service, hostile] = await Promise.all([startService({ worker: true }), startHostileTools()]);
   const person = await signUp(service);

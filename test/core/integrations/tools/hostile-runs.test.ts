@@ -27,7 +27,7 @@ beforeAll(async () => {
 beforeEach(() => hostile.control.reset());
 afterAll(() => fixture?.close());
 
-/** A run whose model calls one tool once, of a server that behaves like this from the call on. */
+/** Makes a run whose model calls one tool once. The server behaves like this from that call on. */
 async function runAgainst(
   scenario: Scenario,
   call: { name: string; arguments: Record<string, unknown> },
@@ -74,7 +74,7 @@ test('a result of a tool reaches the model without its invisible characters', as
   hostile.control.answer = () => `Sunny${hidden}, \u202E20\u202C \u200Bdegrees`;
   const { step, told } = await runAgainst('honest', LOOKUP);
   expect(told).toContain('Sunny, 20 degrees');
-  // A person is shown all of it.
+  // A person sees the whole result.
   expect(step.tool.result).toContain(hidden);
 });
 
@@ -149,7 +149,7 @@ test('a session that the server remembers is of one run; one of which it remembe
       (method) => hostile.control.seen.filter((seen) => seen === method).length,
     );
   };
-  // The protocol of the server is asked for before the first session only.
+  // The service asks for the server's protocol only before the first session.
   expect(await handshakes('stateful')).toEqual([1, 2]);
   expect(await handshakes('honest')).toEqual([1, 1]);
 });
@@ -191,7 +191,7 @@ test.each([
       connection: { url: hostile.url('honest') },
       routine: { instructions: mark },
     });
-    // Another version of the connection: no session is left over from the discovery.
+    // With another version of the connection no session of the discovery is reused.
     await changeConnections(service.deps.database, connectionId, {
       updatedAt: earlier('-1 second'),
     });
@@ -347,7 +347,7 @@ test('results that try to lead the model astray lead to no call outside of the p
     },
     limits: { maxCallsPerRun: 2, argumentSchema: { properties: { query: { pattern: '^\\d+$' } } } },
   });
-  // Another server of the same project, of which nothing is confirmed for this routine.
+  // Another server of the same project, without confirmed tools for this routine.
   const other = await connect(key, { name: 'Mail', url: hostile.url('honest') });
   const { data } = await key.post(`/v1/routines/${routineId}/connections/${other}/discover`);
   await confirm(key, { routineId, connectionId: other, tools: data.tools }, []);
@@ -370,7 +370,7 @@ test('results that try to lead the model astray lead to no call outside of the p
       name !== 'lookup' || Object.keys(args as object).join() !== 'query' || !/^\d+$/.test((args as Json).query),
   );
   expect(outside).toEqual([]);
-  // The attacks were heard: the model asked for far more than it got.
+  // The model read the attacks: it asked for far more than it got.
   const asked = runs.flatMap(toolSteps);
   expect(asked.length).toBeGreaterThan(1.8 * RESULTS);
   const made = asked.filter(({ state }) => state === 'succeeded');
@@ -379,14 +379,14 @@ test('results that try to lead the model astray lead to no call outside of the p
     const calls = toolSteps(run).filter(({ state }) => state === 'succeeded');
     expect(calls.length).toBeLessThanOrEqual(2);
   }
-  // The model follows each order once and is told the outcome, so that every run ends by itself.
+  // The model follows each order once and learns the outcome, so every run ends by itself.
   expect(runs.filter(({ state }) => state !== 'succeeded')).toEqual([]);
   expect(await policiesAndRoutine(routineId)).toEqual(before);
 }, 180_000);
 
 async function policiesAndRoutine(routineId: string): Promise<Json> {
   const policies = await key.get(`/v1/routines/${routineId}/tools`);
-  // The success of a run is the only change.
+  // The routine has no change except its successful run.
   const { data } = await key.get(`/v1/routines/${routineId}`);
   const { lastRunAt: _lastRunAt, activation: _activation, ...routine } = data;
   return { policies: policies.data, routine };

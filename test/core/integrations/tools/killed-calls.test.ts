@@ -95,7 +95,7 @@ test.for(CASES)(
     expect(placed).toBeLessThanOrEqual(1);
     expect(['succeeded', 'outcome_unknown']).toContain(step.state);
     if (step.state === 'succeeded') expect(placed).toBe(1);
-    // Only an answer that had left in time can have been recorded.
+    // Only an answer that was sent before the kill can have been stored.
     if (moment !== 'answered') expect(step.state).toBe('outcome_unknown');
   },
 );

@@ -24,7 +24,7 @@ function count(method: string): number {
   return hostile.control.seen.filter((seen) => seen === method).length;
 }
 
-/** Makes the server's definitions other ones from now on. */
+/** Changes the server's definitions from now on. */
 function changeTools(): void {
   hostile.control.tools = hostile.control.tools.map((tool) => ({
     ...tool,
@@ -105,7 +105,7 @@ test.each<[string, () => void, Json[]]>([
       change();
       return 'ok';
     };
-    // One that must not be made twice: the server has refused it for its session, so it was not made.
+    // A call that must not be repeated. The server refuses it for its session, so it was not carried out.
     scriptCalls(service, mark, SEND, SEND);
     expect(toolSteps(await runOnce(key, routineId))).toMatchObject(steps);
     expect([count('initialize'), count('tools/list')]).toEqual([2, 2]);
@@ -120,7 +120,7 @@ test('what a run has listed is believed for five minutes, and for less where the
   const pass = async (ms: number) => {
     const now = performance.now() + ms;
     vi.spyOn(performance, 'now').mockReturnValue(now);
-    // The cache reads its clock once a millisecond.
+    // The cache reads its clock once per millisecond.
     await sleep(5);
   };
   const list = new Map([['lookup', 'hash']]);
@@ -135,7 +135,7 @@ test('what a run has listed is believed for five minutes, and for less where the
 
     first.remember(list, Number.POSITIVE_INFINITY);
     expect(first.recall('lookup')).toBe('hash');
-    // The first session is in use, so this one is another.
+    // The first session is in use, so this run gets another one.
     await lease('run_1');
     expect(first.recall('lookup')).toBeUndefined();
   } finally {

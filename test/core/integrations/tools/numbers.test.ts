@@ -17,7 +17,7 @@ import {
 
 const ORDER = '1234567890123456789';
 const OTHER = '1234567890123456790';
-/** A number of each kind that a double does not hold. */
+/** JSON with a number of each kind that a double cannot represent. */
 const LONG = `{"a":${ORDER},"b":[-9007199254740993,{"c d":0.1000000000000000000000000000001}],"e":${'7'.repeat(400)}}`;
 
 let fixture: HostileFixture;
@@ -59,7 +59,7 @@ test.for(['honest', 'streaming', 'modern'] as const)(
     expect(JSON.stringify(hostile.control.calls.at(-1)?.arguments)).toBe(LONG);
     const [step] = toolSteps(run);
     expect(step).toMatchObject({ state: 'succeeded', tool: { arguments: LONG, structured: LONG } });
-    // The model is told what it had asked for, and what came of it.
+    // The model gets its own arguments and the result.
     const { messages } = requestsWith(service, mark).at(-1).body;
     const [asked, answered] = messages.slice(-2);
     expect(asked.tool_calls[0].function.arguments).toBe(LONG);
@@ -175,7 +175,7 @@ test('typed data keeps its numbers and its keys, up to the webhook and the diffe
   const after = `{"orders":[{"id":${ORDER},"paid":true},{"id":12345678901234567891}]}`;
   scriptCalls(service, mark, { name: 'finish', arguments: `{"result":${after}}` });
   const second = await runOnce(key, routineId);
-  // The second run is told the data of the first.
+  // The second run receives the data of the first.
   expect(second.prompt).toContain(before);
   const counts = { added: 1, removed: 2, changed: 1 };
   expect(second.changes).toMatchObject({ against: first.id, counts });

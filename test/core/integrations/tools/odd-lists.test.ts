@@ -31,7 +31,7 @@ function openAt(each: OddCase) {
   return openToolSession({ outbound: localClient() }, target, LIMITS);
 }
 
-/** Those of sessions that are lost need what begins another one. */
+/** Cases without sessions. A lost session needs a client that begins another one. */
 const WITHOUT_SESSIONS = ODD_CASES.filter(({ sessions }) => sessions === undefined);
 
 test.concurrent.for(WITHOUT_SESSIONS)('$name: its tools are listed', async (each) => {

@@ -9,7 +9,7 @@ import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
 import { connect, marker, policyPath, requestsWith, scriptCalls, toolSteps, type Json } from './support.ts';
 
-/** One case of each outcome on each change, since `odd-lists.test.ts` gives all of them to the client. */
+/** On each change one case of each outcome: `odd-lists.test.ts` tests all cases with the client alone. */
 const CASES = oneOfEach(ODD_CASES, ({ sessions, must: { steps, ...must } }) => [sessions, Object.keys(must), steps]);
 
 let service: Service;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await odd?.stop();
 });
 
-/** A project takes a limited number of connections. */
+/** The caller's project, which may have a limited number of connections. */
 let client: ApiClient;
 let connections = 0;
 

@@ -37,7 +37,7 @@ const UNUSABLE = {
   outputSchema: { type: 'object', $ref: 'https://example.com/schema.json' },
 };
 
-/** Makes a run that calls a tool with this output schema once, and gets this result. */
+/** Makes a run that calls a tool with this output schema once, and returns its result. */
 async function answered(outputSchema: object, answer: object): Promise<{ run: Json; step: Json; told: string }> {
   hostile.control.tools = [{ name: 'weather', inputSchema: { type: 'object' }, outputSchema }];
   hostile.control.answer = () => answer;

@@ -191,7 +191,7 @@ test('a change of its tools that takes a routine off its schedule is on record, 
   const policy = policyPath(routineId, tools[0]);
   await activate();
   await person.session.patch(policy, { confirmAutomaticExecution: true });
-  // A draft has no schedule that it could lose.
+  // The routine is a draft by now and has no schedule that this change could stop.
   await person.session.patch(policy, { maxCallsPerRun: 2 });
   await activate();
   await key.delete(`/v1/connections/${connectionId}`);

@@ -3,7 +3,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 
-/** Data of a response; tests read it freely. */
+/** Data of a response, of any type. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
 export type Json = any;
 
@@ -19,7 +19,7 @@ export interface Discovered {
   readonly tools: Json[];
 }
 
-/** A routine that knows the tools of a connection, all disabled. */
+/** Makes a routine and discovers the tools of a connection for it, all disabled. */
 export async function discovered(
   client: ApiClient,
   connection: Record<string, unknown> & { url: string },
@@ -33,7 +33,7 @@ export async function discovered(
   return { routineId, connectionId, tools: data.tools };
 }
 
-/** The same with the tools of these names confirmed, each with these limits. */
+/** Makes a routine in which the tools of these names are confirmed with these limits. */
 export async function routineWith(
   client: ApiClient,
   names: readonly string[],
@@ -68,36 +68,34 @@ export function policyPath(routineId: string, policy: { id: string }) {
   return `/v1/routines/${routineId}/tools/${policy.id}`;
 }
 
-/** A text that finds a run's own model requests again. */
+/** Returns a new text that identifies a run's own model requests. */
 export function marker() {
   return `marker-${Math.random().toString(36).slice(2)}`;
 }
 
-/** The model requests that hold the text. */
+/** Returns the model requests that contain the mark. */
 export function requestsWith(service: Service, mark: string): Json[] {
   return service.gateway.control.requests().filter(({ body }) => JSON.stringify(body ?? null).includes(mark));
 }
 
-/** Makes the next model step that holds the text ask for these calls. */
+/** Makes the next model step that contains the mark ask for these calls. */
 export function scriptCalls(service: Service, mark: string, ...calls: { name: string; arguments?: Json }[]): void {
   service.gateway.control.script({ marker: mark, behaviour: { kind: 'tool-calls', calls } });
 }
 
-/** The tool steps of a run's detail. */
+/** Returns the tool steps of a run. */
 export function toolSteps(run: Json): Json[] {
   return run.steps.filter(({ kind }: Json) => kind === 'tool');
 }
 
-/**
- * A small schema that would check the property 2^40 times: each definition checks it twice as often as the one before.
- */
+/** Makes a small schema that would check the property 2^40 times: each definition checks it twice by the next. */
 export function slowSchema(property: string): Json {
   const $defs: Record<string, object> = { d0: { type: 'string' } };
   for (let level = 1; level <= 40; level += 1) {
     const $ref = `#/$defs/d${level - 1}`;
     $defs[`d${level}`] = { allOf: [{ $ref }, { $ref }] };
   }
-  // The process remembers a schema that takes too long, so each test needs another one.
+  // The process remembers a schema that takes too long, so each test needs another schema.
   const $comment = marker();
   return { type: 'object', $comment, properties: { [property]: { $ref: '#/$defs/d40' } }, $defs };
 }

@@ -54,7 +54,7 @@ test('a change of a tool is a version with the tools of then, and skips what is 
   await key.patch(`/v1/routines/${routineId}`, { instructions: 'Other text.' });
   const restored = await key.post(`/v1/routines/${routineId}/versions/1/restore`);
   expect(restored.data).toMatchObject({ revision: 5, instructions: 'Write one line.' });
-  // Revision 1 had no tools; today's confirmations stay.
+  // Revision 1 had no tools; the present confirmations remain.
   expect(await version(5)).toMatchObject({
     changed: ['instructions'],
     tools: [{ ...confirmed, argumentSchemaHash: schemaHash }],

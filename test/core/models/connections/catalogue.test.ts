@@ -24,7 +24,7 @@ beforeAll(async () => {
   fixture = await startModelFixture();
 });
 beforeEach(async () => {
-  // The catalogues of other tests are of no account here.
+  // The catalogues of other tests must not be refreshed here.
   const { database } = fixture.service.deps;
   await changeAccounts(database, EVERY, { catalogueFreshUntil: ahead('1 day') });
   ada = await newOwner(fixture);
@@ -36,13 +36,13 @@ afterAll(() => fixture.close());
 
 const signal = new AbortController().signal;
 
-/** Makes a round of the background refresh, as another process would; returns the number of attempts. */
+/** Runs a round of the background refresh, as another process does; returns the number of attempts. */
 function refresh(): Promise<number> {
   const { deps } = fixture.service;
   return createTickParts({ ...deps, modelCredentials: createModelCredentials(deps) }).catalogues(signal);
 }
 
-/** Lets the time pass for which a catalogue is fresh, or for which it was put off. */
+/** Lets a fresh or postponed catalogue become due. */
 async function makeStale(...ids: string[]): Promise<void> {
   await changeAccounts(fixture.service.deps.database, ids, {
     catalogueFreshUntil: ago('1 second'),
@@ -55,7 +55,7 @@ async function modelsOf(connectionId = id): Promise<string[]> {
   return data.map(({ modelId }: { modelId: string }) => modelId);
 }
 
-/** Scripts the provider's next list. */
+/** Sets the provider's next list. */
 function offer(...ids: string[]): void {
   const data = ids.map((each) => ({ id: each, display_name: each, chat: true, context: 8_000 }));
   fixture.providers.control.answer('/models', 200, { data, has_more: false });
@@ -65,7 +65,7 @@ function lists(): number {
   return fixture.providers.control.requests().filter(({ target }) => target.startsWith('/models')).length;
 }
 
-/** Minutes until the row's column says. */
+/** Returns the minutes until the time in a column. */
 async function minutesUntil(column: 'catalogue_fresh_until' | 'catalogue_leased_until') {
   const at = (await storedRow(fixture, id))[column] as Date;
   return Math.round((at.getTime() - Date.now()) / 60_000);

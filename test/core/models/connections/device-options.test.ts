@@ -26,7 +26,7 @@ beforeAll(async () => {
   fixture = await startModelFixture({
     auth: {
       'provider-a': {
-        // Every endpoint is in the file, so nothing is discovered.
+        // The file has every endpoint, so nothing is discovered.
         issuer: undefined,
         accountLabelClaim: undefined,
         deviceAuthorizationEndpoint: `${server.origin}/device`,
@@ -69,7 +69,7 @@ function issue(more: object = {}): void {
   });
 }
 
-/** Makes tokens that the fixture provider takes. */
+/** Makes tokens that the fixture provider accepts. */
 function grant(more: object = {}): object {
   const token = `token-${randomUUID()}`;
   fixture.providers.control.credentials.add(token);

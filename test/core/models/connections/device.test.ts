@@ -150,7 +150,7 @@ test('only who began an attempt may poll or cancel it; to anybody else it is not
     expect([polled.status, polled.body.error.code]).toEqual([404, 'attempt_not_found']);
     expect((await cancel(other, attemptId)).status).toBe(404);
   }
-  // The same person in another browser is the same owner.
+  // The same person owns the sign-in in another browser too.
   const elsewhere = await signInAgain(fixture.service, ada.person);
   expect((await pollDevice(elsewhere, attemptId)).data.state).toBe('pending');
   expect((await pollDevice(ada.session, 'att_nonsense')).status).toBe(404);
@@ -188,7 +188,7 @@ test('tokens that were granted survive a runtime that is away: the next poll goe
   const { control } = fixture.authorizationServer;
   const { attemptId, userCode } = (await startDevice(ada.session)).data;
   await control.answerDevice(userCode, 'approve');
-  // As if the process had died between the answer of the provider and the verification.
+  // The check of the token fails, as when the process dies after the provider's answer.
   fixture.providers.control.answer('/key', 500, {});
   const polled = await pollDue(fixture, ada.session, attemptId);
   expect(polled.data).toMatchObject({ state: 'pending', userCode: null });

@@ -23,14 +23,14 @@ export interface ModelFixture {
   readonly rig: Rig;
   readonly providers: FixtureProviders;
   readonly authorizationServer: AuthorizationServer;
-  /** The runtime, a process of its own. */
+  /** The runtime, in a process of its own. */
   readonly runtime: Awaited<ReturnType<Rig['spawn']>>;
-  /** Configuration of another API process over the same. */
+  /** Environment of another API process with the same database and servers. */
   env(overrides?: Record<string, string>): Record<string, string>;
   close(): Promise<void>;
 }
 
-/** The service, three fixture providers that people sign in at, and a real runtime process that tries credentials. */
+/** Starts the service, three fixture providers for sign-ins, and a real runtime process that tries credentials. */
 export async function startModelFixture(
   options: Pick<RigOptions, 'auth' | 'api'> & {
     readonly env?: Record<string, string>;
@@ -89,15 +89,15 @@ export async function newOwner({ service }: Pick<ModelFixture, 'service'>): Prom
   return { person, session: person.session.with({ 'X-Project-Id': person.projectId }) };
 }
 
-/** The fixture of a file's tests, and the owner of the test that runs; both are set by `useModelFixture`. */
+/** The fixture of a file's tests, and the owner of the present test; `useModelFixture` sets both. */
 export let fixture: ModelFixture;
 export let ada: OwnSession;
 
 let shared: Promise<ModelFixture> | undefined;
 
 /**
- * Gives the tests of a file the fixture that the files of this process share. Before each of them it signs up a new
- * owner, and the providers forget.
+ * Gives the tests of a file the fixture that all files of this process share. Before each test it signs up a new owner,
+ * and resets the providers.
  */
 export function useModelFixture(): void {
   beforeAll(async () => {
@@ -115,7 +115,7 @@ export function useModelFixture(): void {
   });
 }
 
-/** Another person in the same organization. */
+/** Adds another person to the same organization. */
 export async function newColleague({ service }: Pick<ModelFixture, 'service'>, of: Person): Promise<OwnSession> {
   const person = await signUp(service);
   await giveRole(service.deps.database, of.organizationId, person.userId, 'member');
@@ -130,17 +130,17 @@ export function pollDevice(session: ApiClient, attemptId: string) {
   return session.get(`${BASE}/provider-a/device/${attemptId}`);
 }
 
-/** Lets the interval of an attempt pass. */
+/** Ends the polling interval of a sign-in. */
 export async function makeDue({ service }: Pick<ModelFixture, 'service'>, attemptId: string) {
   await changeSignIns(service.deps.database, attemptId, { nextPollAt: AT_ONCE });
 }
 
-/** Moves the end of an attempt into the past. */
+/** Lets a sign-in expire. */
 export async function runOut({ service }: Pick<ModelFixture, 'service'>, attemptId: string) {
   await changeSignIns(service.deps.database, attemptId, { expiresAt: ago('1 second') });
 }
 
-/** Polls an attempt whose interval has passed. */
+/** Polls a sign-in after its interval has passed. */
 export async function pollDue(fixture: ModelFixture, session: ApiClient, attemptId: string) {
   await makeDue(fixture, attemptId);
   return pollDevice(session, attemptId);
@@ -170,7 +170,7 @@ export function comeBack(session: ApiClient, query: string) {
   return session.get(`${CALLBACK}${query}`);
 }
 
-/** Connects an account by signing in; the response of the callback. */
+/** Connects an account by a sign-in in the browser; returns the response of the callback. */
 export async function connectByOAuth(
   fixture: ModelFixture,
   session: ApiClient,
@@ -187,7 +187,7 @@ export function connectWithKey(session: ApiClient, apiKey: string, body: object 
   return session.post(`${BASE}/provider-c/api-key`, { apiKey, ...body });
 }
 
-/** A key that the fixture provider takes. */
+/** Returns a new key that the fixture provider accepts. */
 export function goodKey({ providers }: ModelFixture): string {
   const key = `sk-fixture-${randomUUID()}`;
   providers.control.credentials.add(key);
@@ -203,7 +203,7 @@ export function revoke(session: ApiClient, id: string) {
   return session.post(`${BASE}/${id}/revoke`);
 }
 
-/** Reads the columns of a connection that no response shows. */
+/** Reads the columns of a connection that no response contains. */
 export async function storedRow({ service }: ModelFixture, id: string) {
   const found = await service.deps.database.row<
     Record<string, unknown>
@@ -211,7 +211,7 @@ export async function storedRow({ service }: ModelFixture, id: string) {
   return found!;
 }
 
-/** Follows an authorization URL as a browser does, and returns the address at which it ends. */
+/** Follows an authorization URL like a browser, and returns the address at which it ends. */
 export async function visitModelPage(authorizationUrl: string): Promise<string> {
   const { href } = await visit(
     authorizationUrl,

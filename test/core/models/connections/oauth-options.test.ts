@@ -74,7 +74,7 @@ async function begin(body: object = {}): Promise<Begun> {
   return { query, claims };
 }
 
-/** Makes tokens that the fixture provider takes. */
+/** Makes tokens that the fixture provider accepts. */
 function grant(more: object): object {
   const token = `token-${randomUUID()}`;
   fixture.providers.control.credentials.add(token);
@@ -130,7 +130,7 @@ test('every field of the file is in the requests, and the issued client takes th
     },
   ]);
   expect(await storedRow(fixture, data.id)).toMatchObject({ account_id: 'acct-1' });
-  // The provider was told whose account it is, in the header of its choice.
+  // Requests name the account in the header that the provider's file chooses.
   const asked = fixture.providers.control.requests();
   expect(asked.length).toBeGreaterThan(1);
   expect(new Set(asked.map(({ headers }) => headers['x-account']))).toEqual(new Set(['acct-header-1']));
@@ -183,7 +183,7 @@ test('an account is signed in to again by its verified id, also under another na
   const other = { account: { id: 'acct-2', name: 'grace@provider.example' } };
   const refused = await connect({ connectionId: data.id }, other);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'account_mismatch']);
-  // Without an ID token the owner of the account is unknown.
+  // Without an ID token the service does not know the account's owner.
   const begun = await begin({ connectionId: data.id });
   server.answer('/token', grant({}));
   const unproven = await finish(begun);

@@ -222,7 +222,7 @@ test('the same account again is the same connection; another account is another'
   expect(again.data.id).toBe(first.data.id);
   expect(other.data.id).not.toBe(first.data.id);
   expect((await storedRow(fixture, first.data.id))['credential_version']).toBe(2);
-  // Another person's connection to it is their own.
+  // Another person's connection to the same account is a connection of its own.
   const bob = await newOwner(fixture);
   const bobs = await connectByOAuth(fixture, bob.session, { account: 'same' });
   expect(bobs.data.id).not.toBe(first.data.id);

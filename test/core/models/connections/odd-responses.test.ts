@@ -40,7 +40,7 @@ beforeEach(async () => {
   server.reset();
 });
 
-/** Makes tokens that the fixture provider takes. */
+/** Makes tokens that the fixture provider accepts. */
 function tokens(more: object = {}): object {
   const token = `token-${randomUUID()}`;
   fixture.providers.control.credentials.add(token);
@@ -70,7 +70,7 @@ function expireIn(id: string, seconds: number) {
   return changeAccounts(fixture.service.deps.database, id, { credentialExpiresAt: ahead(`${seconds} seconds`) });
 }
 
-/** Token requests since the sign-in. */
+/** Counts the token requests since the sign-in. */
 function renewals(): number {
   return server.seen('/token').filter(({ body }) => body['grant_type'] === 'refresh_token').length;
 }
@@ -123,9 +123,9 @@ test.for([
   server.answer('/token', answer);
   await expireIn(id, 10);
   expect((await use(id)).version).toBe(1);
-  // A minute passes before the server is asked again, unless the token expires.
+  // The service asks again only after a minute, unless the token expires.
   expect((await use(id)).version).toBe(1);
-  // Without the scope and with it.
+  // One request without the scope, and one with it.
   expect(renewals()).toBe(2);
   await expireIn(id, -5);
   await expect(use(id)).rejects.toMatchObject({ code: 'connection_not_ready' });

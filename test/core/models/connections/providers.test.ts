@@ -22,7 +22,7 @@ import {
 
 useModelFixture();
 
-/** The person's session at another API process over the same database. */
+/** Returns the person's session at another API process with the same database. */
 async function replicaWith(overrides: Record<string, string>): Promise<ApiClient> {
   const replica = await fixture.service.replica(overrides);
   onTestFinished(() => replica.close());
@@ -107,7 +107,7 @@ test('a provider that is switched off hides its accounts at once, and brings the
   expect([models.status, models.body.error.code]).toEqual([403, 'provider_disabled']);
   const started = await startDevice(off);
   expect([started.status, started.body.error.code]).toEqual([403, 'provider_disabled']);
-  // One provider's flag is no other's.
+  // The flag of one provider does not affect another.
   expect((await connectionOf(off, keyed.id)).status).toBe('ready');
   expect((await startOAuth(off)).status).toBe(200);
   const descriptors = (await off.get('/v1/model-connections/providers')).data;
@@ -159,7 +159,7 @@ test('a message says that the runtime is away, and an attempt waits for it', asy
   expect((await pollDevice(ada.session, data.attemptId)).data.state).toBe('pending');
 });
 
-/** Another version of a slot's file, for an API process of its own. */
+/** Changes a slot's file for another API process. */
 function changedFile(slot: 'A' | 'B' | 'C', change: (text: string) => string) {
   const text = change(readFileSync(fixture.rig.env[`MODEL_PROVIDER_${slot}_FILE`]!, 'utf8'));
   const file = path.join(fixture.rig.folder, `${slot}-${createHash('sha256').update(text).digest('hex')}.yaml`);

@@ -29,7 +29,7 @@ const signal = new AbortController().signal;
 function ref() {
   return { id, projectId: ada.person.projectId };
 }
-/** Creates credentials as another process has them: nothing in memory is shared. */
+/** Creates credentials as another process has them, with nothing in memory. */
 function another(): ModelCredentials {
   return createModelCredentials(fixture.service.deps);
 }
@@ -50,7 +50,7 @@ test('a token that outlasts the call by a minute is used as it is', async () => 
   const used = await forCall(another(), 60);
   expect(used.version).toBe(1);
   expect(fixture.authorizationServer.control.tokenRequests).toEqual([]);
-  // A longer call needs a newer one.
+  // A longer call needs a newer token.
   expect((await forCall(another(), 600)).version).toBe(2);
 });
 
@@ -63,7 +63,7 @@ test('twenty workers at the expiry of a rotating token make one renewal', async 
   expect(new Set(given.map(({ credential }) => credential.value)).size).toBe(1);
   expect(given.every(({ version }) => version === 2)).toBe(true);
   expect(await fixture.authorizationServer.accessToken(given[0]!.credential.value)).toBeDefined();
-  // The rotated refresh token was stored: it renews again.
+  // The rotated refresh token was stored, so it can be used for the next renewal.
   await expireIn(10);
   expect((await forCall()).version).toBe(3);
 });
@@ -83,7 +83,7 @@ test('a refused renewal is needs_reauthorization, and is not requested again', a
   });
   await expect(forCall()).rejects.toMatchObject({ code: 'connection_not_ready' });
   expect(control.tokenRequests).toHaveLength(1);
-  // Its owner, who alone can put it right, is mailed once.
+  // Only the owner can repair the account, and gets one mail.
   const mails = await fixture.service.deps.database
     .rows`select kind, user_id, state from outbox where project_id = ${ada.person.projectId}`;
   expect(mails).toEqual([{ kind: 'model_connection', user_id: ada.person.userId, state: 'pending' }]);
@@ -126,7 +126,7 @@ test('callers that waited for a renewal with an unknown outcome do not send it a
 
 test('a process that dies between sending and storing leaves a token that is not sent again', async () => {
   await expireIn(10);
-  // The columns that its lease leaves in the row.
+  // A renewal that died leaves these columns in the row.
   await changeAccounts(fixture.service.deps.database, id, {
     renewalLease: 'dead',
     renewalSentVersion: sql`credential_version`,

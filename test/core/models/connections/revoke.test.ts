@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterAll(() => fixture.close());
 
-/** Puts a routine on an account, active, as it would be after its proof run. */
+/** Makes an active routine on an account, as after its proof run. */
 async function activeRoutineOn({ person }: OwnSession, connectionId: string, provider: string) {
   const id = await createRoutine(await person.key());
   await changeRoutines(fixture.service.deps.database, id, {
@@ -51,7 +51,7 @@ function actorOf({ person }: OwnSession) {
   return { kind: 'person', id: person.userId, address: null } as const;
 }
 
-/** Reads a credential that is on its way back, with the attempts so far. */
+/** Reads a credential that waits for its revocation, with the attempts so far. */
 function kept(connectionId: string) {
   return fixture.service.deps.database.row<{ attempts: number }>`
     select w.attempts from model_revocations r left join work w on w.kind = 'revocation' and w.key = r.connection_id
@@ -59,7 +59,7 @@ function kept(connectionId: string) {
   `;
 }
 
-/** Makes the part of a tick that hands credentials back. */
+/** Runs the part of a tick that revokes credentials. */
 function keepHouse() {
   return createTickParts(fixture.service.deps).housekeeping(new AbortController().signal);
 }
@@ -107,7 +107,7 @@ test(
     const again = await revoke(ada.session, account.id);
     expect(again.data.revocation.revokedAt).toBe(revoked.data.revocation.revokedAt);
     expect(control.revocationRequests).toHaveLength(1);
-    // The same account connected again is another connection.
+    // The same account, connected again, is another connection.
     const second = await connectByDevice(fixture, ada.session, { account: 'leaving' });
     expect(second.id).not.toBe(account.id);
   },
@@ -130,7 +130,7 @@ test('a provider that fails is asked again later, for a day, and then the creden
   expect(revoked.data.revocation.providerRevocation).toBe('pending');
   await expect.poll(() => control.revocationRequests).toEqual(['faulty']);
   await expect.poll(async () => (await kept(account.id))?.attempts).toBe(1);
-  // Not before its time.
+  // The credential is not due yet.
   await keepHouse();
   expect(control.revocationRequests).toHaveLength(1);
   const connectionId = account.id;
@@ -155,7 +155,7 @@ test('only its owner revokes an account', async () => {
   const stranger = await newOwner(fixture);
   const foreign = await revoke(stranger.session, data.id);
   expect([foreign.status, foreign.body.error.code]).toEqual([404, 'connection_not_found']);
-  // The colleague sees it, as everybody in the project does, and cannot replace it either.
+  // The colleague sees the connection, like everyone in the project, and cannot replace it either.
   const seen = await connectionOf(colleague.session, data.id);
   expect(seen).toMatchObject({ status: 'ready', owner: { userId: ada.person.userId } });
   const replaced = await colleague.session.post('/v1/model-connections/provider-b/oauth/start', {

@@ -12,16 +12,16 @@ export interface SeenRequest {
 }
 
 /**
- * An authorization server with scripted responses, which shows the requests that it got. It is for exchanges that a
- * server which keeps to the rules would refuse.
+ * An authorization server with scripted responses that records its requests. It serves exchanges that an honest server
+ * would refuse.
  */
 export interface ScriptedServer {
   readonly origin: string;
-  /** The last answer of each path is given again. */
+  /** Sets the answers of a path, in order; the last one repeats. */
   answer(path: string, ...answers: (object | { readonly status: number; readonly body: object })[]): void;
-  /** Requests to a path, in order. */
+  /** Returns the requests to a path, in order. */
   seen(path: string): readonly SeenRequest[];
-  /** An ID token that its published key has signed, or another key. */
+  /** Makes an ID token, signed with the published key or with another key. */
   idToken(claims: Readonly<Record<string, unknown>>, options?: { readonly byStranger?: boolean }): Promise<string>;
   reset(): void;
   stop(): Promise<void>;

@@ -154,7 +154,7 @@ test('a gateway that hangs delays no caller while there is a list', async () => 
   gateway.control.script({ target: 'models', behaviour: { kind: 'hang' } });
   age();
   expect((await models.list()).stale).toBe(true);
-  // It still hangs.
+  // The request still hangs.
   expect(requests().at(-1)?.aborted).toBe(false);
 });
 

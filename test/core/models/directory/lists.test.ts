@@ -6,7 +6,7 @@ import { costOf } from '#core/foundation/cost/index.ts';
 import { readModelSources, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
 import { sourceAt } from '#test/support/model-caller.ts';
 
-/** Returns the options that a source makes of its list, as the directory does. */
+/** Returns the models that the directory makes from a source's list. */
 function optionsOf(source: ModelSource, data: readonly unknown[]) {
   const listed = readGatewayList({ object: 'list', data }, source.dialect);
   const seen = seenSource(source, listed.dialect);

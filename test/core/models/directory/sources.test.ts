@@ -69,7 +69,7 @@ function on(modelId: string) {
   return { model: { provider: 'gateway', connectionId: null, modelId } };
 }
 
-/** Serves another configuration on the same database, as after a deployment. */
+/** Starts an API with another configuration on the same database, as after a deployment. */
 async function deployed(sources: readonly object[]) {
   const replica = await service.replica({ ...KEYS, GATEWAYS_FILE: await gatewaysFile(sources) });
   return { client: key.at(replica.url), close: () => replica.close() };

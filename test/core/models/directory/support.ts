@@ -15,7 +15,7 @@ export async function gatewaysFile(sources: readonly object[]): Promise<string> 
   return file;
 }
 
-/** Starts a server that answers everything with the same, until the test ends; returns its origin. */
+/** Starts a server that gives the same answer to every request, until the test ends; returns its origin. */
 export async function startAnswering(
   status: number,
   body: string,

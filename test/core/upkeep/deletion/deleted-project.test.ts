@@ -10,7 +10,7 @@ import { ago, changeDeliveries, changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, own: true });
 
-/** A person of their own with a routine, in the form of planted ones. */
+/** Makes a person with a routine, in the form of planted routines. */
 async function newProject(service: Service) {
   const person = await signUp(service);
   const key = await person.key();

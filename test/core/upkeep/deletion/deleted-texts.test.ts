@@ -13,7 +13,7 @@ import { ago, changeProjects, changeRuns, plantDeliveries, plantSkills } from '#
 
 const test = serviceTest({ worker: true, own: true });
 
-/** A project with a word of its own in everything that a person can write. */
+/** Makes a project with one word in every text that a person can write. */
 async function writtenProject(service: Service) {
   const mark = `quetzal${newId('run').slice(-12)}`;
   const receiver = await startReceiver((_, response) => response.writeHead(204).end());
@@ -52,13 +52,13 @@ async function eraseAll(database: Database, limit = 1_000): Promise<void> {
   while ((await eraseDeletedProjects(database, limit)) === limit);
 }
 
-/** Plants what a pause of the routine leaves: the delivery of an event that names it and is about no run. */
+/** Plants the delivery that a pause of the routine leaves. It names the routine and belongs to no run. */
 function plantPause(database: Database, routineId: string, mark: string) {
   const pause = { eventType: 'routine.paused', body: mark, finishedAt: AT_ONCE };
   return plantDeliveries(database, routineId, pause);
 }
 
-/** Lists the tables in which a row with the word is left. */
+/** Lists the tables in which a row still contains the word. */
 async function tablesWith(database: Database, word: string): Promise<string[]> {
   const tables = await database.rows<{ name: string }>`
     select relname as name from pg_class

@@ -57,7 +57,7 @@ test('one mail has all that is new: what changed, failed, is partly done or the 
     'auto-submitted': 'auto-generated',
     'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
   });
-  // Nothing of it is kept, and it is not told twice.
+  // The text of the digest is deleted, and the digest is not sent twice.
   expect(await outboxOf(service, owner.projectId)).toMatchObject([
     { kind: 'results_digest', state: 'sent', content: null },
   ]);

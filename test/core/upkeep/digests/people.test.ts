@@ -11,7 +11,7 @@ import { choose, digestOf, ended, fallDueOnce, projectOf, routineOf } from './wo
 
 const test = mailingTest({}, { worker: false });
 
-/** Makes a person's digest due, of a project that has a first result of this name. */
+/** Makes a person's digest due, in a project with a first result of this name. */
 async function withNews(service: Service, person: Person, name = 'Report'): Promise<string> {
   await choose(person);
   const id = await routineOf(service, person, name);
@@ -20,7 +20,7 @@ async function withNews(service: Service, person: Person, name = 'Report'): Prom
   return id;
 }
 
-/** Takes a person into the organization of another. */
+/** Adds a person to another person's organization. */
 async function join(service: Service, owner: Person, guest: Person): Promise<Person> {
   await giveRole(service.deps.database, owner.organizationId, guest.userId, 'member');
   return { ...guest, projectId: owner.projectId, organizationId: owner.organizationId };
@@ -83,7 +83,7 @@ test('who may not read a project is mailed nothing of it: without a confirmed ad
   await sendNow(service);
   expect(await newsTo(mailbox, owner)).toEqual([]);
   expect((await owner.session.get(digestOf(owner))).body.error.code).toBe('second_factor_required');
-  // It is not lost: the next one has it.
+  // The result is not lost: the next digest contains it.
   await changeOrganizations(database, owner.organizationId, { requiresSecondFactor: false });
   const { userId, projectId } = owner;
   await changeDigests(database, { userId, projectId }, { nextAt: new Date(Date.now() - 60_000) });
@@ -145,7 +145,7 @@ test('a POST to the link in the header ends the digests alone, and so does the l
   await sendNow(service);
   expect(await newsTo(mailbox, owner)).toHaveLength(1);
 
-  // A new choice takes that back, for what ends from then on.
+  // A new choice restores the digest, for results from then on.
   const { nextAt } = await choose(owner, { frequency: 'weekly', weekday: 'friday' });
   expect(nextAt).not.toBeNull();
   expect(await frequency()).toBe('weekly');
@@ -167,7 +167,7 @@ test('another zone between two digests makes no second one on the date', async (
   await ended(service, id, { minutes: 2, result: 'More news.' });
   const { nextAt } = await choose(owner, { timezone: 'Pacific/Pago_Pago', hour: 23 });
   const dateOf = (zone: string, at: string) => new Date(at).toLocaleDateString('sv-SE', { timeZone: zone });
-  // The clock of the one is 25 hours ahead of that of the other.
+  // The two clocks are 25 hours apart.
   const digestDate = dateOf('Pacific/Kiritimati', new Date().toISOString());
   expect(dateOf('Pacific/Pago_Pago', nextAt) > digestDate).toBe(true);
 });

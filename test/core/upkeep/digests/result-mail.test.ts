@@ -14,7 +14,7 @@ function answer(service: Service, text: string): void {
   service.gateway.control.script({ times: null, behaviour: { kind: 'text', text } });
 }
 
-/** Runs an active routine once, and sends what waits. */
+/** Runs an active routine once, and sends the waiting mails. */
 async function ended(service: Service, key: ApiClient, routineId: string) {
   const { id } = await runOnce(key, routineId);
   await sendNow(service);
@@ -49,7 +49,7 @@ test('a result is mailed to the people of its routine, as a page with one button
   }
   expect(html.match(/class="button"/g)).toHaveLength(1);
   expect(html).toContain('Open the result');
-  // Nothing stands twice, and a cost that rounds to nothing does not stand there.
+  // Each sentence appears once, and a cost that rounds to zero does not appear.
   for (const once of ['Weekly audit</a>', 'Two pages fail']) expect(html.split(once), once).toHaveLength(2);
   expect(html).not.toContain('$0.00');
   expect(html).toContain(new URL(service.config.UI_ORIGIN).host);

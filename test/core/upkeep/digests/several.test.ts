@@ -9,7 +9,7 @@ import { choose, digestOf, ended, fallDueOnce, projectOf, routineOf } from './wo
 
 const test = mailingTest({}, { worker: false });
 
-/** Gives a person a project whose digest is due, with so many first results. */
+/** Gives a person a project with a due digest that has this number of first results. */
 async function dueProject(service: Service, owner: Person, name: string, results = 1) {
   const project = await projectOf(owner, name);
   await choose(project);
@@ -26,7 +26,7 @@ function oneClick(link: string): Promise<Response> {
   return fetch(link, { method: 'POST', body });
 }
 
-/** Reads what waits to be mailed to a person. */
+/** Reads the mails that wait to be sent to a person. */
 function mailsOf({ deps: { database } }: Service, { userId }: Person) {
   return database.rows<{
     content: unknown;
@@ -54,7 +54,7 @@ test('one mail has each project of a person that has news, under its name', asyn
   expect(mail?.text).toContain('Blog report 0 - First result');
   expect(mail?.text).not.toMatch(/Calm|Later/);
   expect(mail?.html).toMatch(new RegExp(`href="[^"]+/p/${blog.projectId}"[^>]*>Blog: New results<`));
-  // Each goes on by itself.
+  // Each digest continues by itself.
   const { data } = await owner.session.get(digestOf(shop));
   expect(Date.parse(data.nextAt)).toBeGreaterThan(Date.now());
 });
@@ -99,7 +99,7 @@ test('one click ends the digests of all projects, and a new choice brings back t
   const subjects = (await newsTo(mailbox, owner)).map(({ subject }) => subject);
   expect(subjects.toSorted()).toEqual(['1 new result: Blog', '2 new results: Shop, Blog']);
 
-  // Each project has a link of its own as well.
+  // Each project also has a link of its own.
   const ofBlog = /No more digests of the project "Blog": (\S+)/.exec(mail?.text ?? '')?.[1] ?? '';
   await oneClick(ofBlog);
   await choose(shop);
@@ -120,7 +120,7 @@ test('what the person may not read any more when a mail is sent is not in it', a
   await changeRoutines(database, ifAny({ projectId: gone.projectId }), { state: 'paused' });
   const deleted = await guest.session.delete(`/v1/projects/${gone.projectId}?confirm=Gone`);
   expect(deleted.status).toBe(200);
-  // The deleted one's results are gone at once, and not only when the rest is sent.
+  // Results of a deleted project are removed at once, and not only when the rest is sent.
   const [waiting] = await mailsOf(service, guest);
   expect(JSON.stringify(waiting)).toContain('News of Own');
   expect(JSON.stringify(waiting)).not.toContain('News of Gone');

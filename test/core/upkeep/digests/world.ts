@@ -17,7 +17,7 @@ export function digestOf({ projectId }: Pick<Person, 'projectId'>): string {
   return `/v1/projects/${projectId}/digest`;
 }
 
-/** Makes the digest of a person due, with all that ended within two days, as if the last one had come on an earlier date. */
+/** Makes a digest due, with all results of two days, as if the last digest had an earlier date. */
 export async function fallDueOnce({ deps }: Reached, { userId, projectId }: Person) {
   await changeDigests(
     deps.database,
@@ -26,7 +26,7 @@ export async function fallDueOnce({ deps }: Reached, { userId, projectId }: Pers
   );
 }
 
-/** Makes another project of a person, and gives the person as they are in it. */
+/** Makes another project of a person, and returns the person with this project. */
 export async function projectOf(person: Person, name: string): Promise<Person> {
   const { organizationId } = person;
   const { status, data, body } = await person.session.post('/v1/projects', {
@@ -37,7 +37,7 @@ export async function projectOf(person: Person, name: string): Promise<Person> {
   return { ...person, projectId: data.id };
 }
 
-/** Puts a routine with this name into the project of a person. */
+/** Makes a routine with this name in the person's project. */
 export async function routineOf({ deps }: Reached, { projectId }: Person, name: string) {
   const id = newId('routine');
   await plantActiveRoutines(deps.database, projectId, [id], { nextRunAt: null });
@@ -45,7 +45,7 @@ export async function routineOf({ deps }: Reached, { projectId }: Person, name: 
   return id;
 }
 
-/** Puts a run that ended some minutes ago into the database, by default with a text. */
+/** Plants a run that ended some minutes ago, by default with a text. */
 export async function ended(
   { deps }: Reached,
   routineId: string,

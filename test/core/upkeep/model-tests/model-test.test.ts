@@ -8,7 +8,7 @@ const test = serviceTest({ own: true });
 const MODEL = 'fixture/writer-small';
 const PARIS = { country: 'France', capital: 'Paris' };
 
-/** The answers of a model that does all that it is asked. */
+/** The answers of a model that passes every test. */
 const ABLE: readonly ScriptInput[] = [
   { marker: 'one word', behaviour: { kind: 'text', text: 'ready' } },
   {
@@ -140,7 +140,7 @@ test('tests at once do not pass a budget together', async ({ service }) => {
     return found?.tokens;
   };
   await expect.poll(counted).toBe(2 * (inputTokens + outputTokens));
-  // One that comes only now would find what the first two give back.
+  // A test that starts only now would find the limit that the first two tests give back.
   await expect.poll(() => answered).toBe(4);
   release();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);

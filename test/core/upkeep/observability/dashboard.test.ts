@@ -14,7 +14,7 @@ interface Rule {
   readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
-/** The families on the registries of the processes: name → the labels it may carry. */
+/** Returns the metrics of all processes by name, each with its type and its possible labels. */
 async function families(): Promise<Map<string, { type: string; labels: string[] }>> {
   const { registry } = createMetrics();
   const database = openDatabase({
@@ -45,7 +45,7 @@ function metricsOf(registry: Registry) {
   return registry.getMetricsAsArray();
 }
 
-/** `a_bucket`, `a_sum` and `a_count` belong to the histogram `a`. */
+/** Returns the metric that a name belongs to: `a_bucket`, `a_sum` and `a_count` belong to the histogram `a`. */
 function familyOf(name: string) {
   return name.replace(/_(bucket|sum|count)$/, '');
 }
@@ -69,7 +69,7 @@ test('every metric of ours is on the dashboard', async () => {
 
 test('every metric of work that is not done has an alert', async () => {
   const watched = new Set((await alertExpressions()).flatMap(metricsIn).map(familyOf));
-  // Amounts that say how much is done; what is wrong shows in the others.
+  // These metrics only state amounts of work; faults are visible in the others.
   const onlyShown = new Set([
     'ras_event_streams',
     'ras_model_tokens_total',
@@ -121,7 +121,7 @@ test('every alert says what is wrong, how bad it is, and leads to a section of t
   }
 });
 
-/** The anchors of a page's sections. */
+/** Returns the anchors of a page's sections. */
 async function anchorsOf(page: string): Promise<ReadonlySet<string>> {
   const titles = [...(await readFile(page, 'utf8')).matchAll(/^#+ (.+)$/gm)];
   const anchors = titles.map(([, title]) =>

@@ -6,7 +6,7 @@ interface Panel {
   readonly panels?: readonly Panel[];
 }
 
-/** The PromQL of every panel of the dashboard file. */
+/** Returns the PromQL of every panel of the dashboard file. */
 export async function dashboardExpressions(): Promise<string[]> {
   const file = await readFile('docs/grafana/routine-automation.json', 'utf8');
   const { panels } = JSON.parse(file) as { panels: readonly Panel[] };
@@ -17,7 +17,7 @@ export async function dashboardExpressions(): Promise<string[]> {
   return panels.flatMap(of);
 }
 
-/** The PromQL of every alerting rule. */
+/** Returns the PromQL of every alerting rule. */
 export async function alertExpressions(): Promise<string[]> {
   const { groups } = parse(await readFile('docs/prometheus-alerts.yml', 'utf8')) as {
     groups: { rules: { expr: string }[] }[];
@@ -25,7 +25,7 @@ export async function alertExpressions(): Promise<string[]> {
   return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
 }
 
-/** The names of metrics in an expression, with the suffixes of histograms. */
+/** Returns the names of metrics in an expression, with the suffixes of histograms. */
 export function metricsIn(expression: string): string[] {
   return expression.match(/\b(?:ras|nodejs|process|temporal)_[a-z0-9_]+/g) ?? [];
 }

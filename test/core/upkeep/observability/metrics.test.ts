@@ -90,7 +90,7 @@ test('tool calls and attempts to deliver a webhook are counted by outcome', asyn
     await everything.stop();
   }
   expect(total(await scrape(), 'ras_tool_call_duration_seconds_count', { outcome: 'succeeded' })).toBe(1);
-  // The receiver does not take it, so it waits for its next attempt.
+  // The receiver refuses the event, so the event waits for its next attempt.
   await expect.poll(async () => total(await scrape(), 'ras_webhook_attempts_total', { outcome: 'pending' })).toBe(1);
 });
 
@@ -106,7 +106,7 @@ test('a tick tells how late it claimed, what it skipped and that it was there', 
   const after = await scrape();
   expect(total(after, 'ras_scheduler_overdue_seconds')).toBe(0);
   expect(total(after, 'ras_scheduler_claim_lag_seconds_sum')).toBeGreaterThan(5 * 3_600 - 1);
-  // Five hours and this one, unless the hour has just begun and its own occurrence may still run.
+  // Five occurrences, or six if this hour's own occurrence may no longer run.
   expect(total(after, 'ras_scheduler_occurrences_skipped_total', { reason: 'misfire' })).toBeGreaterThanOrEqual(5);
   for (const part of ['claim', 'deliveries', 'expire', 'sweep', 'housekeeping']) {
     const ofPart = (samples: Sample[], name: string, labels = {}) => total(samples, name, { part, ...labels });

@@ -22,7 +22,7 @@ export function parseSamples(text: string): Sample[] {
     });
 }
 
-/** The sum of the samples of that name whose labels include these. */
+/** Sums the samples of this name whose labels include these. */
 export function total(samples: readonly Sample[], name: string, labels: Readonly<Record<string, string>> = {}): number {
   return samples
     .filter((sample) => sample.name === name)

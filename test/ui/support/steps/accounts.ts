@@ -4,12 +4,12 @@ import { newEmail, PASSWORD } from '#test/support/people.ts';
 
 const CONFIRMATION = /(https?:\/\/\S+verify-email\?\S+)/;
 
-/** Finds the link that confirms an address, in the newest mail to it. */
+/** Returns the confirmation link from the newest mail to an address. */
 export function confirmationLink(mailbox: Mailbox, email: string): Promise<string> {
   return mailbox.find(email, CONFIRMATION);
 }
 
-/** Fills the form of the sign-up in, which is open, and follows the link of the mail. */
+/** Fills in the open sign-up form, and follows the link in the mail. */
 export async function signUpByForm(
   page: Page,
   mailbox: Mailbox,
@@ -25,7 +25,7 @@ export async function signUpByForm(
   return email;
 }
 
-/** Fills the form of the sign-in in, which is open. */
+/** Fills in the open sign-in form. */
 export async function signInByForm(page: Page, email: string): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);

@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core';
 
 export interface Draft {
   readonly name: string;
-  /** Holds one placeholder, `{{site}}`. */
+  /** Instructions with one placeholder, `{{site}}`. */
   readonly instructions: string;
   readonly site: string;
 }
 
-/** Writes a routine into the open composer: instructions with a variable, a skill, a model. */
+/** Fills in the open composer: instructions with a variable, a skill, a model. */
 export async function writeRoutine(page: Page, { name, instructions, site }: Draft): Promise<void> {
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
   await page.getByRole('textbox', { name: 'Instructions' }).fill(instructions);
@@ -25,19 +25,19 @@ export async function writeRoutine(page: Page, { name, instructions, site }: Dra
   await page.getByText(/for a million tokens/).waitFor();
 }
 
-/** Saves and runs the routine; the result appears beside its form. */
+/** Saves and runs the routine; the result appears beside the form. */
 export async function testRoutine(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save and test' }).click();
 }
 
-/** Waits for the end of the test run, with a result that says this. */
+/** Waits for the end of the test run, with a result that matches the pattern. */
 export async function seeTestResult(page: Page, says: RegExp): Promise<void> {
   await page.waitForURL(/\/edit\?run=run_/);
   const result = page.getByRole('region', { name: 'Result', exact: true });
   await result.getByText(says).first().waitFor();
 }
 
-/** Leaves the composer for the page of the routine, and activates it there. */
+/** Leaves the composer for the routine's page, and activates the routine there. */
 export async function activateRoutine(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Done' }).click();
   await page.getByText('By this run').waitFor();

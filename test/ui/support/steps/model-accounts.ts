@@ -8,24 +8,24 @@ export interface StartedSignIn {
   readonly intervalSeconds: number;
 }
 
-/** Opens the dialog that connects an account at the provider in this slot, on the page of model accounts. */
+/** Opens the dialog for an account at the provider in this slot, on the open page of model accounts. */
 export async function openAccountDialog(page: Page, slot: string): Promise<void> {
   const headers = { 'X-Project-Id': /prj_[0-9a-z]+/.exec(page.url())![0] };
   const response = await page.request.get('/v1/model-connections/providers', { headers });
   const { data } = await response.json();
   const { name } = data.find(({ provider }: { provider: string }) => provider === slot);
-  // The button comes once the runtime has responded, which may be slow to start: the page asks again by itself.
+  // The button appears once the runtime has responded. The runtime may start slowly, so the page asks again by itself.
   await page.getByRole('button', { name: `Connect an account at ${name}`, exact: true }).click();
   await page.getByRole('dialog', { name: `Connect ${name}` }).waitFor();
 }
 
-/** Opens the dialog of the provider with device codes, and gets a code. */
+/** Opens the dialog of the provider with device codes, and requests a code. */
 export async function getCode(page: Page): Promise<StartedSignIn> {
   await openAccountDialog(page, 'provider-a');
   return askForCode(page);
 }
 
-/** Gets a code in the open dialog. */
+/** Requests a code in the open dialog. */
 export async function askForCode(page: Page): Promise<StartedSignIn> {
   await page.clock.install();
   const response = page.waitForResponse((each) => each.url().endsWith(DEVICE_START));
@@ -35,12 +35,12 @@ export async function askForCode(page: Page): Promise<StartedSignIn> {
   return data;
 }
 
-/** Lets the time pass after which the page asks for the state of the sign-in again. */
+/** Lets the time pass after which the page polls the sign-in again. */
 export async function letIntervalPass(page: Page, started: StartedSignIn): Promise<void> {
   await page.clock.fastForward(started.intervalSeconds * 1_000);
 }
 
-/** Opens the provider's page by the button of the dialog, where the code is entered; gives what the clipboard holds. */
+/** Opens the provider's page with the dialog's button, and enters the code there; returns the clipboard's text. */
 export async function enterCodeThere(page: Page): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const opened = page.context().waitForEvent('page');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Reads a secret that is shown once, and closes its dialog in the only way there is. */
+/** Reads a secret that is shown once, and closes the dialog with its only button. */
 export async function storeSecret(page: Page, label: string): Promise<string> {
   const region = page.getByRole('region', { name: label });
   const secret = (await region.textContent()) ?? '';
@@ -11,7 +11,7 @@ export async function storeSecret(page: Page, label: string): Promise<string> {
   return secret;
 }
 
-/** Makes an API key on its page, which is open; it stands there to be stored. */
+/** Creates an API key on the open page of keys, which then shows the key. */
 export async function makeKey(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);

@@ -3,7 +3,7 @@ import type { HostileTools } from '#dev/fakes/hostile-tools/server.ts';
 
 const site = { type: 'object', properties: { site: { type: 'string' } }, required: ['site'] };
 
-/** Gives the tool server three tools: one that reads, one that writes, one that says nothing of itself. */
+/** Gives the tool server three tools: one that reads, one that writes, and one without hints. */
 export function offerTools({ control }: HostileTools, description = 'Reads the rankings of a site.'): void {
   control.tools = [
     {
@@ -23,7 +23,7 @@ export function offerTools({ control }: HostileTools, description = 'Reads the r
   ];
 }
 
-/** Opens the dialog that connects a tool server, on the page of connections. */
+/** Opens the dialog for a tool server, on the open page of connections. */
 export async function openServerDialog(page: Page, name: string): Promise<Locator> {
   await page.getByRole('button', { name: 'Connect a tool server' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Connect a tool server' });
@@ -31,7 +31,7 @@ export async function openServerDialog(page: Page, name: string): Promise<Locato
   return dialog;
 }
 
-/** Connects the server at the address, which ends on the page of the connection. */
+/** Connects the server at the address; ends on the connection's page. */
 export async function connectServer(page: Page, dialog: Locator, address: string): Promise<void> {
   const name = await dialog.getByLabel('Name').inputValue();
   await dialog.getByLabel('Address').fill(address);
@@ -39,7 +39,7 @@ export async function connectServer(page: Page, dialog: Locator, address: string
   await page.getByRole('heading', { level: 1, name }).waitFor();
 }
 
-/** Finds the tools of the open connection for a routine, by its name. */
+/** Discovers the tools of the open connection for a routine, by the routine's name. */
 export async function findTools(page: Page, routine: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Choose tools for a routine' }).fill(routine);
   await page.getByRole('option', { name: routine }).click();
@@ -47,7 +47,7 @@ export async function findTools(page: Page, routine: string): Promise<void> {
   await page.getByText('Found: 3 new tools.').waitFor();
 }
 
-/** Asks to let a tool run by itself; the question stands there to be read. */
+/** Requests that a tool may run by itself; ends with the open question. */
 export async function askToConfirm(page: Page, tool: string): Promise<Locator> {
   await page.getByRole('button', { name: `Confirm ${tool}` }).click();
   const question = page.getByRole('dialog', { name: `Let runs call ${tool}?` });
@@ -55,7 +55,7 @@ export async function askToConfirm(page: Page, tool: string): Promise<Locator> {
   return question;
 }
 
-/** Confirms what was asked, with a limit of calls. */
+/** Answers the open question with yes, and sets a limit of calls. */
 export async function confirmWithLimit(page: Page, question: Locator, calls: number): Promise<void> {
   await question.getByRole('button', { name: 'Limits' }).click();
   await question.getByLabel('Calls in one run, at most').fill(String(calls));

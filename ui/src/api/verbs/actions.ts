@@ -14,7 +14,7 @@ interface Known extends Pick<Shape<'Action'>, 'id' | 'digest'> {
 interface Approved extends Known {
   /** The arguments that would be sent, as text for people. */
   readonly argumentsText?: string | null;
-  /** Other arguments to send. */
+  /** Arguments that a person has changed before the approval. */
   readonly edited?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -23,7 +23,7 @@ export const APPROVE = verb<Approved>()('post', '/v1/actions/{actionId}/approve'
   icon: Check,
   key: 'a',
   unless: ifDecided,
-  // For pages that do not show the call itself.
+  // The question is for pages that do not show the call itself.
   question: ({ toolName = 'this call', argumentsText = '' }) => ({
     title: `Approve ${drawn(toolName)}?`,
     description: `It is sent once, with ${argumentsText}.`,
@@ -42,14 +42,14 @@ export const REJECT = verb<Known & { readonly note?: string | null }>()('post', 
   unless: ifDecided,
   question: ({ toolName = 'this call' }) => ({
     title: `Reject ${drawn(toolName)}?`,
-    description: 'The call is never sent, and calls that use its result end with it.',
+    description: 'The call is never sent, and calls that use its result are not sent either.',
     action: 'Reject call',
   }),
   input: ({ id, note = null }) => ({ path: { actionId: id }, body: { reason: note } }),
   changes: DECIDED,
 });
 
-/** The keys of the inbox, with their actions on a call or a question. */
+/** The keys of the inbox, and the action of each on a call or a question. */
 export const INBOX_KEYS = {
   next: { key: 'j', label: 'Next' },
   previous: { key: 'k', label: 'Previous' },

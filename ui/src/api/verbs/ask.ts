@@ -14,7 +14,7 @@ export interface Question {
 }
 
 export interface Asked extends Question {
-  /** Does it; the dialog stays open until it is done, and shows its error. */
+  /** Performs the action. The dialog stays open until the action is done, and shows its error. */
   readonly confirm: (option: boolean) => Promise<unknown>;
 }
 

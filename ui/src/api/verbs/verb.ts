@@ -11,12 +11,12 @@ export interface Verb<Of, M extends Sent, P extends PathOf<M>> {
   readonly path: P;
   readonly label: string;
   readonly icon: LucideIcon;
-  /** The key that does it with the focused row. */
+  /** The key that performs the action on the focused row. */
   readonly key?: string;
   readonly danger?: boolean;
-  /** Returns the reason why it cannot be done now. */
+  /** Returns the reason why the action is impossible now. */
   readonly unless?: (of: Of) => string | undefined;
-  /** Asked before an action that cannot simply be undone. */
+  /** The question before an action that cannot simply be undone. */
   readonly question?: (of: Of) => Question;
   /** @param option whether the option of the question was chosen */
   readonly input: (of: Of, option: boolean) => InputOf<P, M>;
@@ -24,11 +24,11 @@ export interface Verb<Of, M extends Sent, P extends PathOf<M>> {
   readonly ifMatch?: (of: Of) => string;
   /** Paths to read again afterwards. */
   readonly changes: readonly string[];
-  /** The toast. */
+  /** Text of the toast after a success. */
   readonly done?: SendOptions<DataOf<P, M>>['done'];
 }
 
-/** Declares a verb; the paths and their inputs are checked here. */
+/** Declares a verb, and checks its path and its input by type. */
 export function verb<Of>() {
   return <M extends Sent, P extends PathOf<M>, S extends Omit<Verb<Of, M, P>, 'method' | 'path'>>(
     method: M,
@@ -46,7 +46,7 @@ export interface Doing<Of, D = unknown> {
   readonly reasonAgainst: (of: Of) => string | undefined;
   /** Asks, then acts. An error is shown in the dialog of the question, or in a toast. */
   readonly act: (of: Of) => void;
-  /** Does it without a question. @throws {ApiError} */
+  /** Acts without a question. @throws {ApiError} */
   readonly actAsync: (of: Of) => Promise<D>;
 }
 

@@ -96,5 +96,5 @@ function instantOf(days: Expiry): string | null {
   return days === 'never' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
-/** Scopes that are chosen for a new key at first, the same as in the API. */
+/** Scopes of a new key until the person chooses others, the same as in the API. */
 const DEFAULT_SCOPES: readonly Scope[] = ['models:read', 'routines:read', 'runs:read', 'runs:write'];

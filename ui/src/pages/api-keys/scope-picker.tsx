@@ -10,7 +10,6 @@ export interface ScopePickerProps {
   readonly onChange: (scopes: readonly Scope[]) => void;
 }
 
-/** Chooses the scopes of a key. */
 export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerProps) {
   const choose = (scope: Scope, on: boolean) =>
     onChange(on ? [...chosen, scope] : chosen.filter((each) => each !== scope));
@@ -34,7 +33,7 @@ export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerPr
           />
         ))}
       </div>
-      {!mayWrite && <p className="text-sm text-muted">Keys that change things are made by owners and admins.</p>}
+      {!mayWrite && <p className="text-sm text-muted">Only owners and admins make keys that change things.</p>}
       <FormError message={error} />
     </fieldset>
   );
@@ -42,9 +41,9 @@ export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerPr
 
 interface ScopeChoice {
   readonly scope: Scope;
-  /** The rights that its label does not name. */
+  /** Rights that the label does not name. */
   readonly note?: string;
-  /** Owners and admins only, on the plans that let the API write. */
+  /** True for a scope that only owners and admins give, on the plans that let the API write. */
   readonly writes: boolean;
 }
 

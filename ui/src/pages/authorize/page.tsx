@@ -11,10 +11,10 @@ import { Consent } from './consent.tsx';
 
 const route = getRouteApi('/account/authorize');
 
-/** Opened by an assistant that asks for access (OAuth 2.1), with the request that the service has signed. */
+/** The page that an assistant opens to ask for access (OAuth 2.1), with the request that the service has signed. */
 export function AuthorizePage() {
   const { request, error } = route.useSearch();
-  // Errors in the request of an assistant. Its own description is not shown.
+  // The request is faulty. The description that the assistant may have sent with it is not shown.
   if (error !== undefined || request === undefined) return <Wrong error={error} />;
   return <Asked key={request} oauthQuery={request} />;
 }
@@ -62,7 +62,7 @@ function NotReadable({ error }: { readonly error: ApiError }) {
   );
 }
 
-/** Errors of an unverified sender, shown to the person and not sent back. */
+/** Words for errors of an unverified sender. The person reads them, and they are not sent back. */
 const WORDS: Readonly<Record<string, string>> = {
   invalid_client: 'It is not known here. The people who run this service can enter it.',
   client_disabled: 'The people who run this service have switched it off.',

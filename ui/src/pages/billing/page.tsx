@@ -76,7 +76,7 @@ function Loading() {
   );
 }
 
-/** The current plan, its subscription and its use. */
+/** Shows the current plan, its subscription and its use. */
 function CurrentPlan({ billing }: { readonly billing: Billing }) {
   const { allowances, usage } = billing;
   return (
@@ -115,7 +115,7 @@ function factsOf(billing: Billing): readonly Fact[] {
   return facts;
 }
 
-/** Calendar months end in UTC; paid periods end in the reader's time zone. */
+/** Shows a day: the end of a calendar month in UTC, or the end of a paid period in the reader's time zone. */
 function Day({ at, utc = false }: { readonly at: string; readonly utc?: boolean }) {
   const instant = new Date(at);
   const zone = utc ? 'UTC' : undefined;
@@ -162,7 +162,7 @@ function Enquiry({ company }: { readonly company: string }) {
           <Field label="What do you need?" error={errors.message?.message}>
             <Textarea {...form.register('message')} rows={5} maxLength={5_000} />
           </Field>
-          {/* People neither see nor reach it, so only a robot fills it in. */}
+          {/* People neither see nor reach this field, so only a robot fills it in. */}
           <input {...form.register('website')} type="text" hidden tabIndex={-1} autoComplete="off" aria-hidden />
           <FormError message={errors.root?.message} />
           <div>

@@ -13,18 +13,18 @@ type Offer = Billing['plans'][number];
 export interface PlanCardsProps {
   readonly billing: Billing;
   readonly processor: ProcessorActions;
-  /** A payment is on its way, so the page offers no second one. */
+  /** True while a payment is under way, so that the page offers no second one. */
   readonly isConfirming: boolean;
 }
 
-/** The plans side by side, each with its allowances and a button to choose it. */
+/** Shows the plans side by side, each with its allowances and a button to choose it. */
 export function PlanCards({ billing, processor, isConfirming }: PlanCardsProps) {
   const owners = useOwners(billing.isOwner);
   const barrier = owners ?? unless(!isConfirming, 'A payment is being confirmed.');
   return (
     <Section
       title="Plans"
-      description={owners ?? 'An upgrade counts at once; a downgrade or the end of a subscription with its period.'}
+      description={owners ?? 'An upgrade counts at once; a downgrade or a cancellation counts from the next period.'}
     >
       <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
         {billing.plans.map((offer) => (

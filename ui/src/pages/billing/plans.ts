@@ -17,7 +17,7 @@ export function planName(plan: Plan): string {
   return NAMES[plan];
 }
 
-/** Formats a price as "$39", or "$39.50" where there are cents. */
+/** Formats a price as "$39", or as "$39.50" if there are cents. */
 export function price(cents: number, currency: string): string {
   return new Intl.NumberFormat(LOCALE, {
     style: 'currency',

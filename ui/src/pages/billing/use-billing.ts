@@ -5,7 +5,7 @@ import { useRead, type Loaded } from '#ui/api/read.ts';
 import { refresh, useSend } from '#ui/api/send.ts';
 import type { Billing, PaidPlan } from './plans.ts';
 
-/** Most payments are confirmed within this time. After it the page says that it still waits. */
+/** Most payments are confirmed within this time. Afterwards the page says that it still waits. */
 const USUAL_MS = 60_000;
 
 /** State of the confirmation of a payment: none is expected, it is awaited, it is late, or it has arrived. */
@@ -32,7 +32,7 @@ export function useBilling(checkout: string | undefined): {
   const isOver = asks && (isBack ? isPaid : billing.data !== undefined);
   useEffect(() => {
     if (!isOver) return;
-    // oxlint-disable-next-line react/set-state-in-effect -- once it is known, it is also read again below
+    // oxlint-disable-next-line react/set-state-in-effect -- the payment is known, and the plan is read again below
     setAsks(false);
     void refresh(client, projectId, ['/v1/billing']);
   }, [isOver, client, projectId]);
@@ -47,7 +47,7 @@ export function useBilling(checkout: string | undefined): {
   return { billing, confirmation: isLate ? 'late' : 'awaited' };
 }
 
-/** Offers the two ways to the pages of the payment processor; errors are shown in a toast. */
+/** Returns the actions that open the pages of the payment processor. Errors are shown in a toast. */
 export function useProcessor() {
   const portal = useSend('post', '/v1/billing/portal', {
     onDone: ({ url }) => visitProcessor(url),

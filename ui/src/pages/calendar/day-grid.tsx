@@ -17,7 +17,7 @@ export interface DayGridProps {
   readonly projectId: string;
 }
 
-/** Weeks of seven days side by side, on a phone one below the other; arrow keys move between entries. */
+/** Shows weeks of seven days side by side, on a phone below each other. Arrow keys move between entries. */
 export function DayGrid({ days, isMonth, projectId }: DayGridProps) {
   const today = dayName(useNow(60_000));
   const Shown = isMonth ? EntryLine : EntryBox;
@@ -99,7 +99,7 @@ function neighbour(grid: HTMLElement, day: Element, step: 1 | -1, index: number)
   return undefined;
 }
 
-/** Occurrences of one routine that a column shows; more are folded. */
+/** Number of occurrences of one routine that a column shows. More are folded. */
 const SHOWN = 3;
 
 interface EntryBoxProps {
@@ -236,7 +236,7 @@ export function labelOf(state: string): string {
   return state === 'due' ? 'Due' : describeState(state).label;
 }
 
-/** A ring for a coming occurrence, a dot for a past one, on the first line of its text. */
+/** Shows a ring for a coming occurrence or a dot for a past one, on the first line of its text. */
 export function Mark({ state }: { state: string }) {
   return (
     <span aria-hidden className="flex h-4 shrink-0 items-center self-start">

@@ -9,7 +9,7 @@ export interface HourGridProps {
   readonly projectId: string;
 }
 
-/** Shows the hours in which something ran or is due, by day; narrow windows scroll it sideways. */
+/** Shows the hours in which something ran or is due, by day. Narrow windows scroll sideways. */
 export function HourGrid({ days, projectId }: HourGridProps) {
   const hours = [...new Set(days.flatMap(({ entries }) => entries.flatMap(momentsOf)).map(hourOf))].toSorted(
     (a, b) => a - b,

@@ -17,7 +17,7 @@ import { periodOf, VIEWS, type View } from './period.ts';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
 
-/** A week, a month or the hours of a week: runs, skipped occurrences with their reasons, and coming occurrences. */
+/** Shows a week, a month or the hours of a week: runs, skipped occurrences with reasons, and coming occurrences. */
 export function CalendarPage() {
   const { projectId } = useParams();
   const search = useSearch();
@@ -78,7 +78,6 @@ const OPTIONS = [
   { value: 'hours', label: 'Hours' },
 ] as const satisfies readonly { value: View; label: string }[];
 
-/** A week to come. */
 function CalendarSkeleton() {
   return (
     <div className="grid gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-7">

@@ -6,7 +6,7 @@ export type View = (typeof VIEWS)[number];
 export interface Period {
   readonly start: Date;
   readonly days: number;
-  /** Days of the weeks before and after that another page would show. */
+  /** Start of the period before; `after` is the start of the next one. */
   readonly before: Date;
   readonly after: Date;
 }

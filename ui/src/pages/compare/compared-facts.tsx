@@ -103,7 +103,7 @@ function Head({ run, word }: { readonly run: RunDetail; readonly word: string })
   );
 }
 
-/** Names the skills of the version of a run; empty until they are read, and where the version is gone. */
+/** Names the skills of the version of a run; empty until they are read, or if the version is gone. */
 function useSkills({ routineId, routineRevision: revision }: RunDetail): string {
   const version = useRead(
     '/v1/routines/{routineId}/versions/{revision}',

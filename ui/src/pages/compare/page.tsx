@@ -131,13 +131,13 @@ function erasedOf(before: Shape<'RunDetail'>, after: Shape<'RunDetail'>): string
 
 interface TextsProps {
   readonly title: string;
-  /** The result as readers see it, the prompt as the model does. */
+  /** Shows a result as readers see it, and a prompt as the model sees it. */
   readonly shownBy: ComponentType<SideBySideProps>;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** Shows how a text changed; nothing where both are missing. */
+/** Shows how a text changed; nothing if neither run has the text. */
 function Texts({ title, shownBy: Differences, before, after }: TextsProps) {
   if (before === null && after === null) return null;
   const missing = before === null ? 'The first has none.' : after === null ? 'The second has none.' : undefined;

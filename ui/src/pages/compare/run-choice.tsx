@@ -10,12 +10,12 @@ type Run = Pick<Shape<'Run'>, 'id' | 'state' | 'outcome' | 'startedAt' | 'create
 export interface RunChoiceProps {
   readonly label: string;
   readonly routineId: string;
-  /** Undefined while it is read, and where none is chosen. */
+  /** Undefined while the run is read, or if none is chosen. */
   readonly chosen: Run | undefined;
   readonly onChoose: (runId: string) => void;
 }
 
-/** Chooses one of the last runs of a routine; an older one is named by the address. */
+/** Chooses one of the last runs of a routine. The address may name an older one. */
 export function RunChoice({ label, routineId, chosen, onChoose }: RunChoiceProps) {
   const runs = useList('/v1/routines/{routineId}/runs', {
     path: { routineId },

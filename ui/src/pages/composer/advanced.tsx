@@ -7,7 +7,7 @@ import { GROUPS } from '#ui/parts/routine-fields.ts';
 const { 'What it does': _, Schedule: __, ...rest } = GROUPS;
 const FIELDS = Object.values(rest).flat();
 
-/** Holds the settings that most routines leave unchanged. Opens if the server finds a fault in one. */
+/** Shows the settings that most routines leave unchanged. Opens if the server finds a fault in one. */
 export function Advanced({ startsOpen, children }: { readonly startsOpen: boolean; readonly children: ReactNode }) {
   const { errors } = useFormState();
   const [chosen, setChosen] = useState(startsOpen);
@@ -29,7 +29,7 @@ export function Advanced({ startsOpen, children }: { readonly startsOpen: boolea
         </button>
       </h2>
       <p className="mb-2 text-sm text-muted">Most routines need no change here.</p>
-      {/* Hidden and not left out, so that what was typed inside stays. */}
+      {/* Hidden instead of removed, so that typed values stay. */}
       <div id={id} hidden={!open}>
         {children}
       </div>

@@ -4,7 +4,7 @@ import { useWatch, type UseFormReturn } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
 import type { RoutineForm } from './form.ts';
 
-/** Anchors of the parts of the form that a chip leads to. */
+/** Anchors of the parts of the form to which the chips lead. */
 export const PARTS = { what: 'what-it-does', skills: 'skills', model: 'model', schedule: 'schedule' } as const;
 
 interface Chip {

@@ -31,7 +31,7 @@ export interface ComposerProps {
   readonly cancel: ReactNode;
 }
 
-/** The form of a routine, with a test run beside it. */
+/** Shows the form of a routine, with a test run beside it. */
 export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
   const { form, save, isSaving, isDirty } = editor;
   const rehearsal = useRehearsal(routine?.id);
@@ -168,7 +168,6 @@ function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routi
     : `${what}: saving returns it to draft, until a test run succeeds and you activate it again.`;
 }
 
-/** Shows grey bars in the shape of the composer. */
 export function ComposerSkeleton() {
   return (
     <div className="grid gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">

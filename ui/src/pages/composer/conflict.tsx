@@ -10,7 +10,7 @@ export interface Conflict {
   readonly base: RoutineForm;
   readonly mine: RoutineForm;
   readonly theirs: RoutineForm;
-  /** The version of theirs, for `If-Match`. */
+  /** The `ETag` of the other user's version, for `If-Match`. */
   readonly etag: string | undefined;
 }
 

@@ -157,7 +157,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
       editor.rebase(merged);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // The form shows both a later save and a refusal.
+      // The form shows the error, such as a refusal or yet another save.
       editor.form.setError('root', { message: errorInWords(error) });
     }
     setConflict(null);

@@ -18,7 +18,7 @@ export const NEW_ROUTINE: RoutineForm = {
   model: null,
 };
 
-/** The first model of the service that can call tools: good for most routines. */
+/** Returns the first model of the service that can call tools, which is good for most routines. */
 export function goodForMost(models: readonly Shape<'ModelOption'>[]): Shape<'ModelOption'> | undefined {
   return models.find(({ connectionId, abilities }) => connectionId === null && abilities.tools !== false);
 }
@@ -38,7 +38,6 @@ export function changedFields(before: RoutineForm, after: RoutineForm): (keyof R
   return (FIELDS as (keyof RoutineForm)[]).filter((field) => !isSame(before[field], after[field]));
 }
 
-/** Makes a patch of these fields. */
 export function patchOf(form: RoutineForm, fields: readonly (keyof RoutineForm)[]) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fields of the form are fields of a patch
   return Object.fromEntries(fields.map((field) => [field, form[field]])) as Shape<'UpdateRoutine'>;
@@ -56,14 +55,14 @@ function partsOf(value: object): [string, unknown][] {
   return Object.entries(value).filter(([, part]) => part !== undefined);
 }
 
-/** Maps the server's names of fields to those of the form, where they differ. */
+/** Maps the server's names of fields to those of the form, if they differ. */
 export const FAULT_NAMES = {
   'model.modelId': 'model',
   'model.provider': 'model',
   'model.connectionId': 'model',
 } as const;
 
-/** Reads a number input: an empty one is null, and anything that is not a number is left for the server to refuse. */
+/** Reads a number input: null for an empty one. The server refuses anything that is not a number. */
 export function numberOrNull(text: unknown): number | null {
   return text === '' || text === null || text === undefined ? null : Number(text);
 }

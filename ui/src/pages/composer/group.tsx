@@ -60,7 +60,7 @@ export function Group({ title, children }: GroupProps) {
           </span>
         </button>
       </h3>
-      {/* Hidden and not left out, so that what was typed inside stays. */}
+      {/* Hidden instead of removed, so that typed values stay. */}
       <div id={`${id}-body`} hidden={!open} className="px-4 pt-3 pb-5 sm:pl-11">
         <div className="flex flex-col gap-5">{children}</div>
       </div>
@@ -74,7 +74,7 @@ export interface PartProps {
   readonly children: ReactNode;
 }
 
-/** Sets fields of a group apart that belong together. */
+/** Sets the fields of a group that belong together apart from the others. */
 export function Part({ title, description, children }: PartProps) {
   const id = useId();
   return (

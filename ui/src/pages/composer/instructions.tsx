@@ -13,7 +13,7 @@ import { builtInsOf, variablesIn } from './placeholders.ts';
 
 const MAX_LENGTH = 100_000;
 
-/** Shown as buttons; the others are in a menu. */
+/** Number of placeholders with a button; a menu has the others. */
 const SHOWN = 5;
 
 export function Instructions() {

@@ -91,7 +91,7 @@ const EFFORTS = [
   { value: 'high', label: 'High', hint: 'More thought, more tokens' },
 ] as const;
 
-/** A run of a few steps that reads some pages and writes a page. */
+/** Tokens of a usual run, which reads some pages in a few steps and writes one. */
 const USUAL = { input: 20_000, output: 2_000 };
 
 function usualRunInWords({ input, output }: NonNullable<Option['prices']>): string {
@@ -124,7 +124,7 @@ function Estimate({ routineId, model }: { routineId: string; model: RoutineForm[
   }
   const { basis, sampleSize, p50, p95, pricing } = forecast.data.perRun;
   if (!isSame(model, routine.data.model)) {
-    return <p className="text-sm text-muted">What a run costs on this model is known after its first run.</p>;
+    return <p className="text-sm text-muted">The cost of a run on this model is known after the first run.</p>;
   }
   if (basis === 'limits') {
     return (

@@ -17,7 +17,7 @@ import { useEditor } from './use-editor.ts';
 
 const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines/new');
 
-/** Writes a new routine, empty or with a skill. */
+/** Shows the form of a new routine, empty or with a skill. */
 export function NewRoutinePage() {
   const projectId = useProjectId();
   const { skill } = useSearch();
@@ -42,10 +42,10 @@ export function NewRoutinePage() {
   );
 }
 
-/** Chooses the model of a new routine, once the models are known; without them it is chosen in the form. */
+/** Chooses the model of a new routine once the models are known. Without a choice, the person makes it in the form. */
 function WithModel({ children }: { readonly children: (blank: RoutineForm) => ReactNode }) {
   const models = useRead('/v1/models', {}, { staleMs: 60_000 });
-  // Kept, because models are read again after a sign-in, when the form may be filled in already.
+  // Keep the form: models are read again after a sign-in, when the form may be filled in already.
   const [blank, setBlank] = useState<RoutineForm>();
   if (blank !== undefined) return children(blank);
   if (models.data === undefined && models.error === null) return <ComposerSkeleton />;
@@ -71,7 +71,7 @@ function WithSkill({ skill: skillId, blank }: { readonly skill: string; readonly
 
 interface NewRoutineProps {
   readonly initial: RoutineForm;
-  /** True shows the whole form at once, and not only the question for a sentence. */
+  /** True to show the whole form at once, and not only the field for a sentence. */
   readonly startsOpen?: boolean;
 }
 

@@ -12,7 +12,7 @@ const MAX_LENGTH = 24_000;
 export interface NewSkillProps {
   readonly open: boolean;
   readonly onClose: () => void;
-  /** Takes the reference of the skill. */
+  /** Called with the reference of the new skill. */
   readonly onCreated: (reference: string) => void;
 }
 

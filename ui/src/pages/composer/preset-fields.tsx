@@ -16,7 +16,7 @@ export function TimeOfDay({ preset: { hour, minute }, onChange }: PresetFieldPro
         value={`${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`}
         onChange={({ target }) => {
           const [hours = '', minutes = ''] = target.value.split(':');
-          // Empty while one of its parts is being typed.
+          // The value is empty while one of its parts is being typed.
           if (minutes !== '') onChange({ hour: Number(hours), minute: Number(minutes) });
         }}
       />
@@ -65,7 +65,7 @@ function WholeNumber({
   );
 }
 
-/** The days as buttons, from Monday. At least one stays chosen. */
+/** Shows the days as buttons, from Monday. At least one stays chosen. */
 export function Weekdays({ preset: { weekdays }, onChange }: PresetFieldProps) {
   return (
     <div role="group" aria-label="Days" className="flex flex-col gap-1.5">

@@ -22,7 +22,7 @@ const CHECKS: readonly { readonly value: Check['type']; readonly label: string }
   { value: 'no_refused_calls', label: 'No tool call was refused' },
 ];
 
-/** Edits the checks of a result, which code makes. */
+/** Edits the checks that code makes on a result. */
 export function Results() {
   const { setValue, formState } = useFormContext<RoutineForm>();
   const outcome = useWatch<RoutineForm, 'outcome'>({ name: 'outcome' });
@@ -148,7 +148,7 @@ function blank(type: Check['type']): Check {
   }
 }
 
-/** A result that is data with a schema, and the key that tells the items of a list in it apart. */
+/** Edits the schema of a result that is data, and the key by which the items of its list are told apart. */
 function TypedResult() {
   const { setValue, formState } = useFormContext<RoutineForm>();
   const schema = useWatch<RoutineForm, 'resultSchema'>({ name: 'resultSchema' });

@@ -31,7 +31,7 @@ const STEPS = ['1', '5', '10', '15', '20', '30'] as const;
 
 const ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')].toSorted();
 
-/** Edits the schedule, in words or as cron, and shows its next times, which the server computes. */
+/** Edits the schedule, in words or as cron, and shows its next times as the server computes them. */
 export default function ScheduleField() {
   const { setValue, register, formState } = useFormContext<RoutineForm>();
   const cron = useWatch<RoutineForm, 'schedule'>({ name: 'schedule' });
@@ -105,7 +105,7 @@ export default function ScheduleField() {
   );
 }
 
-/** Shows the schedule in words, and its next five times in both zones, which the server computes. */
+/** Shows the schedule in words, and its next five times in both zones, as the server computes them. */
 function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zone: string }) {
   const [startsAt, endsAt, skipDates, jitterSeconds] = useWatch<
     RoutineForm,
@@ -121,7 +121,7 @@ function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zon
       jitterSeconds: Number.isInteger(jitterSeconds) ? jitterSeconds : 0,
     }),
   );
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written above
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON was written above
   const query = JSON.parse(asked) as { schedule: string; timezone: string; jitterSeconds: number };
   const preview = useRead('/v1/schedules/preview', { query }, { keepPrevious: true });
   if (preview.error !== null) {

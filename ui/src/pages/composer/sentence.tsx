@@ -75,7 +75,7 @@ export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
   );
 }
 
-/** Returns the fields that a draft fills. Without a schedule or model in it, those of the form stay. */
+/** Returns the fields that a draft fills. If the draft has no schedule or no model, the form keeps its own. */
 function filledBy({ schedule, model, ...others }: Shape<'DraftedDefinition'>): Partial<RoutineForm> {
   return { ...others, ...(schedule === null ? {} : { schedule }), ...(model === null ? {} : { model }) };
 }

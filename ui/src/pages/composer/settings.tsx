@@ -65,7 +65,7 @@ function Limits() {
   );
 }
 
-/** Edits what runs may ask people, and what follows from their decisions. */
+/** Edits whether runs may ask people, and the consequences of their decisions. */
 function AskingPeople() {
   const mayAsk = useWatch<RoutineForm, 'mayAsk'>({ name: 'mayAsk' });
   return (

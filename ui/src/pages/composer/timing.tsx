@@ -11,7 +11,7 @@ import type { RoutineForm } from './form.ts';
 import { Group, Part } from './group.tsx';
 import { FieldOf, messageAt, useMessageAt } from './value-field.tsx';
 
-/** The window of the schedule, the rules for runs that overlap or are late, and what a run may change about it. */
+/** Edits the window of the schedule, the rules for late or overlapping runs, and what a run may decide about it. */
 export function Timing() {
   return (
     <Group title="When">

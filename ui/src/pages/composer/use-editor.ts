@@ -40,7 +40,7 @@ export interface EditorOptions {
   readonly onSave: (form: RoutineForm, base: RoutineForm) => Promise<string | undefined>;
   /** Called after a save that the person asked for. */
   readonly onSaved: (routineId: string) => void;
-  /** Starts a run of the saved version. Without changes there is no id, as nothing was sent. */
+  /** Starts a run of the saved version. The id is undefined if there were no changes to save. */
   readonly onTest: (routineId: string | undefined, mode: TestMode) => Promise<void>;
   /** Opens a proposal with the form. Its changes stay unsaved here until they are taken over. */
   readonly onPropose?: ((form: RoutineForm, base: RoutineForm) => Promise<void>) | undefined;
@@ -48,13 +48,13 @@ export interface EditorOptions {
 
 type Work = 'saving' | 'testing' | 'proposing';
 
-/** Keeps the state of the form: saved fields, changed fields and the verbs to save. */
+/** Keeps the state of the form: saved fields, changed fields and the actions that save. */
 export function useEditor({ initial, isSaved, onSave, onSaved, onTest, onPropose }: EditorOptions): Editor {
   const form = useForm<RoutineForm>({ defaultValues: initial });
   const saved = useRef(initial);
   const [busy, setBusy] = useState<Work | null>(null);
   const changedIn = (values: RoutineForm) => changedFields(saved.current, withVariables(values));
-  // Redrawn when another field has changed or the saved version has, and not at every key.
+  // Redraw when the list of changed fields changes, and not at every key.
   useWatch({ control: form.control, compute: (values) => changedIn(values).join() });
   const [base, setBase] = useState(initial);
   const changed = changedFields(base, withVariables(form.getValues()));

@@ -22,7 +22,7 @@ export function FieldOf({ name, cards = false }: FieldOfProps) {
   return <Choice name={name} cards={cards} />;
 }
 
-/** A text or a number; empty means that there is no value or no limit. */
+/** Edits a text or a number. An empty field means no value or no limit. */
 function Written({ name }: FieldOfProps) {
   const { register } = useFormContext<RoutineForm>();
   const { kind, unit, placeholder, help, default: unset } = declared(name) ?? BARE;
@@ -56,7 +56,7 @@ const UNITS = [
 
 type Unit = (typeof UNITS)[number];
 
-/** Edits seconds in hours or minutes if they are whole in that unit; another unit keeps the number. */
+/** Edits seconds as hours or minutes if they are whole in that unit. Choosing another unit keeps the number. */
 function TimeSpan({ name }: FieldOfProps) {
   const { setValue } = useFormContext<RoutineForm>();
   const value: unknown = useWatch<RoutineForm>({ name });
@@ -134,7 +134,6 @@ function Choice({ name, cards }: FieldOfProps) {
   );
 }
 
-/** Returns the message of the error at a path of the form. */
 export function useMessageAt(name: string): string | undefined {
   return messageAt(useFormContext<RoutineForm>().formState.errors, name);
 }

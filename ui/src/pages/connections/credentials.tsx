@@ -26,7 +26,7 @@ export const NEW_SERVER: ServerValues = {
   clientSecret: '',
 };
 
-/** Makes the API's body of the fields that belong to the chosen way. */
+/** Makes the body of a request from the fields of the chosen kind of credentials. */
 export function credentialsOf({ auth, bearerToken, headers }: ServerValues) {
   if (auth === 'bearer') return { bearerToken };
   if (auth !== 'headers') return {};
@@ -34,7 +34,7 @@ export function credentialsOf({ auth, bearerToken, headers }: ServerValues) {
   return { headers: Object.fromEntries(typed.map(({ name, value }) => [name, value])) };
 }
 
-/** Fields for credentials, which are sent once and never shown again. */
+/** Shows fields for credentials, which are sent once and never shown again. */
 export function CredentialFields({ form }: { readonly form: UseFormReturn<ServerValues> }) {
   const auth = useWatch({ control: form.control, name: 'auth' });
   if (auth === 'bearer') {

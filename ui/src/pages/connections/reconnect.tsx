@@ -16,7 +16,7 @@ export interface ReconnectProps {
   readonly onClose: () => void;
 }
 
-/** Replaces the credentials of a connection in the way in which it got them. */
+/** Replaces the credentials of a connection in the same way in which it was connected. */
 export default function Reconnect({ connection, provider, onClose }: ReconnectProps) {
   if (provider !== undefined) {
     return <ConnectProviderDialog provider={provider} connection={connection} onClose={onClose} />;

@@ -13,7 +13,7 @@ import { Checkbox } from '#ui/parts/toggles.tsx';
 import { AccessChoice, reasonAgainst, useAccessChoice } from '#ui/shell/access/choice.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
-/** The decision of the person; without a project they denied it. */
+/** The decision of the person. Without a project the person denied access. */
 export interface Decision {
   readonly host: string;
   readonly project: { readonly id: string; readonly name: string } | undefined;

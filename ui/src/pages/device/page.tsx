@@ -62,7 +62,7 @@ function Terminal({ userCode }: { readonly userCode: string }) {
   const terminal = useRead(
     '/v1/terminal-sign-ins/{userCode}',
     { path: { userCode } },
-    // A code is looked up once: each wrong one counts.
+    // Look a code up only once, because the API counts wrong ones.
     { staleMs: Number.POSITIVE_INFINITY, enabled: decision === undefined },
   );
   if (decision !== undefined) return <Decided decision={decision} />;

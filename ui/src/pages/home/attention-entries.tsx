@@ -119,7 +119,7 @@ export function WithoutTools({ of: { routineName, runId, finishedAt }, projectId
   );
 }
 
-/** Shows a sign-in that has ended, and the owner of another person's account. */
+/** Shows a sign-in that has ended, with the owner if the account is another person's. */
 export function SignIn({ of: { kind, name, ownerId, ownerName, updatedAt }, projectId }: Props<'signIns'>) {
   const { user } = useSession();
   const link: LinkProps =

@@ -98,7 +98,7 @@ function Entries({ all, urgent, projectId }: EntriesProps) {
   );
 }
 
-/** Entries shown at first, so that the week and the next runs are not far below. */
+/** Number of entries shown at first, so that the week and the next runs are not far below. */
 const FIRST = 6;
 
 const BOXED = 'rounded-lg border border-line bg-surface px-4 py-3 text-base text-muted';

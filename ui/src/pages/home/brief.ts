@@ -40,7 +40,7 @@ interface Counts {
   readonly fresh: number;
   readonly over: number;
   readonly quiet: number;
-  /** True when there are more unread results than those that were counted. */
+  /** True when there are more unread results than were counted. */
   readonly more: boolean;
 }
 

@@ -27,26 +27,26 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     ...(rows(changes?.removed) ?? lines?.removed.map(cellsOf) ?? []).map((cells) => ['−', cells] as const),
     ...(changes?.changed ?? []).map((item) => ['~', [changeInWords(item, key)]] as const),
   ];
-  // Beside differences only the first line is shown.
+  // Only the first line of `said` is shown beside differences.
   const known = lettersOf(said.split('\n', 1)[0] ?? '');
   return all
     .map(([sign, cells]) => ({ sign, cells }))
     .filter(({ cells }) => {
       const letters = lettersOf(cells.join(''));
-      // A line of marks alone says nothing to a reader.
+      // A line that has only marks says nothing to a reader.
       return letters !== '' && !known.includes(letters) && !(known.length > SENTENCE && letters.includes(known));
     });
 }
 
-/** From this length on, a difference that contains the shown line counts as shown; a shorter line may be a heading. */
+/** Letters from which a difference that contains the shown line counts as shown. A shorter line may be a heading. */
 const SENTENCE = 20;
 
-/** Returns the letters and digits of a text, by which two are compared. */
+/** Returns the letters and digits of a text, so that other signs do not count in a comparison. */
 function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Takes a line apart into the cells of a table, each without the marks of Markdown. */
+/** Splits a line into the cells of a table, each without the marks of Markdown. */
 function cellsOf(line: string): readonly string[] {
   return plainText(line).split(CELL_GAP);
 }
@@ -71,7 +71,7 @@ export function plainText(markdown: string): string {
     .join('\n');
 }
 
-/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Its key is left out if it has a name too. */
+/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Leaves the key out if the item has a name. */
 function itemInWords(item: unknown, key: string | undefined): string {
   if (!isRecord(item)) return shown(item);
   const name = nameOf(item, key);
@@ -82,7 +82,7 @@ function itemInWords(item: unknown, key: string | undefined): string {
   return [name, ...rest].join(', ');
 }
 
-/** Tells whether a name has a value already, or the value is an address, which says nothing in a line. */
+/** Tells whether the name of an item contains a value, or the value is an address, which a line does not need. */
 function isSaid(name: string, value: unknown): boolean {
   return typeof value === 'string' && (lettersOf(name).includes(lettersOf(value)) || URL.canParse(value));
 }

@@ -21,7 +21,7 @@ import { useBrief, useMarkRead } from './use-brief.ts';
 type Unread = Shape<'UnreadResults'>;
 
 const REFRESH = { everyMs: 15_000 } as const;
-/** Routines that are shown at first, so that the sections below stay near. */
+/** Number of routines shown at first, so that the sections below stay near. */
 const FIRST = 8;
 
 /** Shows new results since the last visit, the most important first. */
@@ -167,7 +167,7 @@ function Unchanged({ counts, projectId }: { counts: Unread; projectId: string })
   );
 }
 
-/** Lists unread results that say nothing new, or read ones that did. */
+/** Lists unread results without news, or read results with news. */
 function ResultList({ projectId, unread }: { readonly projectId: string; readonly unread: 'true' | 'false' }) {
   const worthReading = unread === 'true' ? 'false' : 'true';
   const list = useList('/v1/results', { query: { unread, worthReading, limit: 20 } });

@@ -30,7 +30,7 @@ export function HomePage() {
           </ButtonLink>
         }
       />
-      {/* They are for the person's own project. */}
+      {/* The steps are for the person's own project, not for the demo. */}
       {project.data?.isDemo === false && <Checklist key={projectId} projectId={projectId} />}
       <div className="grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0">
@@ -47,7 +47,6 @@ export function HomePage() {
   );
 }
 
-/** Sums up the page in one sentence. */
 function Headline() {
   const { list, attention, brief } = useBrief();
   const unread = useRead(...UNREAD);

@@ -7,11 +7,10 @@ export const NEWS = ['/v1/results', { query: { unread: 'true', worthReading: 'tr
 export const ATTENTION = ['/v1/attention', {}] as const;
 export const WEEK = ['/v1/results/days', { query: { timezone: VIEWER_ZONE } }] as const;
 
-/** Entries of a list of runs that run now or come next. */
+/** The most entries in a list of current or coming runs. */
 export const SHOWN = 8;
 export const RUNNING = ['/v1/runs', { query: { state: 'running', limit: SHOWN } }] as const;
 
-/** Returns the read of a project. */
 export function projectOf(projectId: string) {
   return ['/v1/projects/{projectId}', { path: { projectId } }] as const;
 }
@@ -24,7 +23,7 @@ export function usageUpTo(day: string) {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Returns the read of the runs due within an hour. It is the same for a minute, so all callers share one response. */
+/** Returns the read of the runs due within an hour. It stays the same for a minute, so callers share one response. */
 export function dueAfter(now: number) {
   const minute = Math.floor(now / MINUTE_MS) * MINUTE_MS;
   const [from, to] = [new Date(minute), new Date(minute + HOUR_MS)];

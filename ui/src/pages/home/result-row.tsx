@@ -67,7 +67,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, ag
       )}
       <Text text={said} short={differences.length > 0 || overtakenBy !== null} />
       <Differences found={differences} result={result} />
-      {/* Above the link that covers the row. */}
+      {/* Above the link that covers the row, so that the buttons take clicks. */}
       <div className="relative z-10 mt-1.5 -ml-2 flex w-fit gap-1">
         <Button size="sm" kind="quiet" onClick={onRead}>
           Mark as read
@@ -79,7 +79,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, ag
 }
 
 const OVER = ['Over', 'idle'] as const;
-/** The urgency is the word of the model, and shown as such. */
+/** The badge says that the model judged the urgency. */
 const URGENT = ['Urgent, says the model', 'warn'] as const;
 
 function looksOf({ urgency, kind }: Result): readonly [label: string, tone: Tone] {

@@ -12,7 +12,7 @@ export function useRowKeys(actions: Readonly<Record<string, (runId: string) => v
       const runId = items[at]?.dataset['run'];
       const act = actions[key];
       if (runId === undefined || act === undefined) return false;
-      // The row is about to disappear.
+      // The row is about to disappear, so its neighbour takes the focus.
       if (key === 'e') move(at + 1 < items.length ? at + 1 : at - 1);
       act(runId);
     }

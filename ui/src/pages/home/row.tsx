@@ -32,7 +32,7 @@ export function Row({ link, title, badge, line = '', aside, children }: RowProps
             {drawn(line)}
           </p>
         )}
-        {/* Above the link that covers the row. */}
+        {/* Above the link that covers the row, so that the action takes clicks. */}
         {children !== undefined && <div className="relative z-10 -mx-2.5">{children}</div>}
       </div>
     </li>

@@ -59,7 +59,7 @@ export function Spend({ projectId }: { readonly projectId: string }) {
                 </TextLink>
               </p>
             )}
-            <p className="text-xs text-faint">Days and months are those of UTC.</p>
+            <p className="text-xs text-faint">Days and months are in UTC.</p>
           </div>
         )}
       </Await>

@@ -11,7 +11,7 @@ const REFRESH = { everyMs: 15_000 } as const;
 export function useBrief() {
   const list = useList(...NEWS, REFRESH);
   const attention = useRead(...ATTENTION, REFRESH);
-  // While the list of problems is missing, naming a failure twice is better than never.
+  // Until the list of problems is read, a failure may be named twice, which is better than never.
   return { list, attention, brief: briefOf(list.data ?? [], attention.data) };
 }
 

@@ -176,7 +176,7 @@ export interface ExpiryProps {
   readonly word: string;
 }
 
-/** Says when an item ends by itself, once that is near. */
+/** Says when an item expires, once that time is near. */
 export function Expiry({ at, word }: ExpiryProps) {
   // oxlint-disable-next-line react/purity -- the list is read again every few seconds
   if (Date.parse(at) - Date.now() > SOON_MS) return null;

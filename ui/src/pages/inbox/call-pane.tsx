@@ -36,7 +36,7 @@ export function CallPane({ id, onDecided }: CallPaneProps) {
   const read = useRead(
     '/v1/actions/{actionId}',
     { path: { actionId: id } },
-    // True while the outcome of an approval is awaited.
+    // Read each second while the outcome of an approval is awaited.
     { everyMs: isSent ? 1_000 : 15_000 },
   );
   const isWaited = read.data !== undefined && isUnderWay(read.data);
@@ -142,7 +142,7 @@ function Call({ latest, onReload, onDecided }: CallProps) {
   );
 }
 
-/** Names the tool, the account and the run, and says when the call rejects itself. */
+/** Names the tool, the account and the run, and says when the call expires. */
 function Head({ call }: { readonly call: Detail }) {
   const projectId = useProjectId();
   const { toolName, connectionName, account, routineName, runId, lastRunId, times, state, createdAt, expiresAt } = call;
@@ -177,7 +177,7 @@ function Head({ call }: { readonly call: Detail }) {
   );
 }
 
-/** Returns the approved contents as text, to compare two states of a call. */
+/** Returns the contents of the approval as text, to compare two states of a call. */
 function callText({ toolName, connectionName, account, definitionHash, arguments: given }: Detail): string {
   return [
     `${toolName} on ${connectionName}${account === null ? '' : ` as ${account}`}`,

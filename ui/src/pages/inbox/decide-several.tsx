@@ -26,7 +26,7 @@ interface DecideSeveralProps extends Several {
   readonly onClose: () => void;
 }
 
-/** Decides about several calls at once. It shows each of them whole, and then the result of each. */
+/** Decides about several calls at once. Shows each call whole, and then the result of each. */
 export default function DecideSeveral({ kind, actions, onDecided, onClose }: DecideSeveralProps) {
   const form = useForm({ defaultValues: { reason: '' } });
   const approve = useVerb(APPROVE_ALL, { showsError: true });

@@ -29,7 +29,7 @@ export interface DecisionsProps {
   readonly onDecided: (action: Action) => void;
 }
 
-/** The buttons below a call, and their keys. */
+/** Shows the buttons below a call, and listens for their keys. */
 export function Decisions({ call, pane, isChanged, isBusy, error, ...on }: DecisionsProps) {
   const [open, setOpen] = useState<'reject' | 'rule'>();
   const isOpen = call.state === 'open';

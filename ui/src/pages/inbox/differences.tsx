@@ -71,7 +71,7 @@ function Part({ title, children }: { readonly title: React.ReactNode; readonly c
   );
 }
 
-/** Texts of at most this length stand in one line. */
+/** The longest text that is shown in one line. */
 const SHORT = 60;
 
 function Differences({ of }: { readonly of: readonly Difference[] }) {

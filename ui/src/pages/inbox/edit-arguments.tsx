@@ -20,7 +20,7 @@ interface EditArgumentsProps {
   readonly onCancel: () => void;
 }
 
-/** How an argument is written: as itself, or as JSON for lists and objects. */
+/** Kinds of arguments. Lists and objects are written as JSON. */
 type Kind = 'text' | 'number' | 'flag' | 'json';
 
 interface Written {
@@ -163,7 +163,7 @@ function valueOf({ kind, text }: Written): unknown {
   try {
     return parseExact(text);
   } catch {
-    // The server names the fault of a number.
+    // Send a text that is not a number: the server names its fault.
     return kind === 'number' ? text : undefined;
   }
 }

@@ -27,7 +27,7 @@ const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId
 
 const OFTEN = { everyMs: 15_000, keepPrevious: true };
 
-/** Lists what waits for a person, the questions of runs and their held calls, with the chosen one beside it. */
+/** Lists the questions and the held calls of runs that wait for a person, with the chosen one beside the list. */
 export function InboxPage() {
   const { projectId } = useParams();
   const { action, question, show } = useSearch();
@@ -43,7 +43,7 @@ export function InboxPage() {
   const questions = withAnswered(asked.data ?? [], answered);
   const rows = inOrder(list.data ?? [], decided);
   const ids = [...questions, ...rows].map(({ id }) => id);
-  // Without a choice the first item stays the one that is shown, so that no key decides about one that has just come.
+  // Without a choice the first shown item stays, so that no key decides about an item that has just come.
   const [first, setFirst] = useState<string>();
   if (first === undefined && ids[0] !== undefined && !asked.isPending && !list.isPending) setFirst(ids[0]);
   const wanted = question ?? action;
@@ -148,7 +148,7 @@ function isQuestion(id: string): boolean {
   return id.startsWith('qst_');
 }
 
-/** Below this width the list and the chosen item are not visible together. */
+/** Returns true for a window too narrow to show the list and the chosen item together. */
 function isNarrow(): boolean {
   return !globalThis.matchMedia('(min-width: 64rem)').matches;
 }

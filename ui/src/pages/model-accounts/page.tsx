@@ -107,7 +107,7 @@ function ProvidersLoading() {
   );
 }
 
-/** Connects an account in the way of its provider. */
+/** Connects an account by the kind of sign-in that its provider has. */
 function ConnectDialog(props: ConnectProps) {
   switch (props.provider.authType) {
     case 'device_code':
@@ -174,7 +174,7 @@ function pauses(active: readonly string[] | undefined, hasMore: boolean): string
   return `${names} ${active.length === 1 ? 'runs' : 'run'} on it and ${active.length === 1 ? 'pauses' : 'pause'}.`;
 }
 
-/** Lists the models that an account offers, as its provider last said. */
+/** Lists the models that an account offers, by the last report of its provider. */
 function ModelsDialog({
   account,
   onClose,

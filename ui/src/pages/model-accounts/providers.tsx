@@ -49,7 +49,7 @@ function Card({ provider, onConnect }: { readonly provider: Provider; readonly o
   );
 }
 
-/** Quotes the provider's terms about such use, with a link. */
+/** Says what the provider's terms allow, with a link. */
 function ProviderTerms({ provider }: { readonly provider: Shape<'ModelProvider'> }) {
   const { terms } = provider;
   if (terms === null) return null;
@@ -96,7 +96,7 @@ const WAYS: Readonly<Record<Provider['authType'], string>> = {
   api_key: 'By API key',
 };
 
-/** Says how an account is connected, or in two words why not. The API has the reason in full. */
+/** Says how an account is connected or, in two words, why it cannot be. The API has the full reason. */
 function badgeText({ authType, enabled, viewer }: Provider): string {
   if (enabled) return WAYS[authType];
   return viewer.reason?.code === 'provider_mismatch' ? 'Files differ' : 'Switched off';

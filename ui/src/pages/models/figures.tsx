@@ -62,7 +62,7 @@ export function FiguresDialog({ option, onClose }: FiguresDialogProps) {
       onClose={onClose}
       size="md"
       title={`Figures of ${name}`}
-      description="For all projects of the organization. An empty field takes its figure back."
+      description="For all projects of the organization. An empty field removes its figure."
       form={form}
       onSubmit={submit}
       action="Save"
@@ -114,13 +114,10 @@ function textsOf({ contextTokens, maxOutputTokens, prices }: Option) {
   };
 }
 
-/**
- * Reads "128,000"; null for an empty text. It sends a text that is not a number unchanged, so that the server refuses
- * it.
- */
+/** Reads "128,000"; null for an empty text. Any other text is sent unchanged, so that the server refuses it. */
 function numberOf(text: string): number | null {
   const digits = text.replaceAll(/[\s,]/g, '');
   if (digits === '') return null;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server is the one that says what is wrong with it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server names the fault
   return /^\d+$/.test(digits) ? Number(digits) : (text as unknown as number);
 }

@@ -19,7 +19,7 @@ export interface ModelsTableProps {
   readonly onFigures: (option: Option) => void;
 }
 
-/** Rows that are drawn at first: a server may list thousands. */
+/** Number of rows drawn at first, because a server may list thousands. */
 const SHOWN = 100;
 
 /** Lists models with their figures, the source of each figure, and their abilities. */

@@ -46,7 +46,7 @@ export function TestDialog({ option: { modelId, name }, onClose }: TestDialogPro
         </>
       }
     >
-      <Await of={planned} skeleton={<SkeletonText lines={4} />} errorTitle="What a test costs could not be read">
+      <Await of={planned} skeleton={<SkeletonText lines={4} />} errorTitle="The cost of a test could not be read">
         {(plan) => (
           <>
             <p className="text-base text-ink">{costsOf(plan)}</p>

@@ -13,7 +13,7 @@ import { Badge } from '#ui/parts/state.tsx';
 import { Charts, Feedback, Fields, States, Tables, Texts } from './contents.tsx';
 import { ERROR } from './samples.ts';
 
-/** Every part in every state, to look at; no page leads here. */
+/** Shows every part in every state. No page leads here. */
 export function PartsPage() {
   return (
     <main className="mx-auto max-w-[72rem] px-4 py-8 sm:px-8">
@@ -42,7 +42,6 @@ export function PartsPage() {
   );
 }
 
-/** Shows buttons of every kind, size and state. */
 function Buttons() {
   return (
     <Section title="Buttons" boxed>
@@ -70,7 +69,6 @@ function Buttons() {
   );
 }
 
-/** Opens each kind of dialog, toast and menu. */
 function Overlays() {
   const [open, setOpen] = useState<'dialog' | 'confirm' | 'name' | 'once' | null>(null);
   const close = () => setOpen(null);

@@ -11,7 +11,7 @@ import { Checkbox } from '#ui/parts/toggles.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 import { useHashToken } from '#ui/shell/tokens.ts';
 
-/** Asks for a link. Opened by that link, with its token after the hash sign, it asks for the new password. */
+/** Asks for a link. When that link opens the page, with its token after the hash sign, asks for a new password. */
 export function ResetPasswordPage() {
   const token = useHashToken();
   return token === '' ? <AskForLink /> : <ChoosePassword token={token} />;

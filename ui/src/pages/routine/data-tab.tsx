@@ -21,7 +21,7 @@ const RUNS = 100;
 
 type Series = Shape<'Series'>;
 
-/** Shows a number of each item of the results over all runs, as a chart and as a table. */
+/** Shows a numeric field of each item of the results over all runs, as a chart and as a table. */
 export default function DataTab({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
   const [field, setField] = useState<string>();
   const series = useRead(

@@ -36,7 +36,7 @@ export function Forecast({ routine: { id, state } }: { readonly routine: Pick<Sh
 export function Amounts({ forecast }: { readonly forecast: Pick<Prognosis, 'occurrences' | 'perRun' | 'total'> }) {
   const { occurrences, perRun, total } = forecast;
   const inMoney = perRun.pricing !== 'unpriced';
-  // A bound is not itself less than another one.
+  // A bound is written exactly, so that the text never says "At most less than $0.01".
   const inWords = perRun.basis === 'limits' ? exactMoney : moneyInWords;
   const show = (amount: Prognosis['total']['p50']) =>
     inMoney ? inWords(amount.costUsd) : amount.tokens === null ? 'unknown' : `${shortCount(amount.tokens)} tokens`;
@@ -107,7 +107,6 @@ function amountOf({ limit, max }: Limit, amount: string): string {
   return limit === 'maxCostUsdPerMonth' ? moneyBeside(amount, max) : count(Number(amount));
 }
 
-/** Words for the basis of an estimate. */
 export const BASES: Readonly<Record<Shape<'RunEstimate'>['basis'], string>> = {
   version_runs: 'from past runs of this version',
   proof_run: 'from its only run so far',

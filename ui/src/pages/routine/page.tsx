@@ -111,7 +111,7 @@ function RoutineTabs({ routine }: { routine: Shape<'RoutineDetail'> }) {
   );
 }
 
-/** Shows a tab when its script has come. */
+/** Shows a tab once its script has loaded. */
 function loaded(panel: ReactNode) {
   return <Suspense fallback={<SkeletonRows rows={4} />}>{panel}</Suspense>;
 }
@@ -143,7 +143,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   );
 }
 
-/** Lists needs of the attached skills that no tool seems to meet, in one notice. */
+/** Lists, in one notice, the needs of attached skills that no tool seems to meet. */
 function Needs({ warnings }: Pick<Shape<'RoutineDetail'>, 'warnings'>) {
   const [first, ...others] = warnings;
   if (first !== undefined && others.length === 0) return <Notice>{sentence(first.message)}</Notice>;

@@ -177,7 +177,7 @@ interface VariablesProps {
   readonly onChange: (variables: Readonly<Record<string, string>>) => void;
 }
 
-/** Fields for trying other values; none of them is saved. */
+/** Shows fields to try other values, which are not saved. */
 function Variables({ routine: { variables }, preview, onChange }: VariablesProps) {
   const form = useForm({ defaultValues: { variables: { ...variables } } });
   const names = Object.keys(variables);

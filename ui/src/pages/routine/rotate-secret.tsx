@@ -56,7 +56,7 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
       {inProgress && (
         <Checkbox
           label="Drop the older secret at once"
-          description="A receiver that still checks by it refuses what comes."
+          description="A receiver that still checks with the older secret refuses deliveries."
           checked={force}
           onChange={setForce}
         />

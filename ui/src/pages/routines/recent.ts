@@ -16,8 +16,8 @@ export interface Row {
 const EVERY_MS = 10_000;
 
 /**
- * Reads the shown routines, by default all that are not archived, each with its last runs and its spending. While the
- * list is empty every page is read.
+ * Reads the shown routines, by default all that are not archived, each with its last runs and its spending. Reads
+ * further pages as long as they show no routine.
  */
 export function useRoutines(shown: Shown | undefined, q: string) {
   const routines = useList(
@@ -26,7 +26,7 @@ export function useRoutines(shown: Shown | undefined, q: string) {
     { everyMs: EVERY_MS, keepPrevious: true },
   );
   const recent = useList('/v1/runs/recent', { query: { limit: 200, perRoutine: 10 } }, { everyMs: EVERY_MS });
-  // It has the order of the routines but all states, so it may be pages behind them.
+  // The list of recent runs has the same order but routines of all states, so it may be pages behind.
   useReadOn(recent, isOlder(routines.data?.at(-1)?.id, recent.data?.at(-1)?.routineId));
   const usage = useRead('/v1/usage', { query: { groupBy: 'routine' } }, { everyMs: 60_000 });
   // Rows keep their identity while their content is the same, so that a key in the search does not redraw a long list.

@@ -146,7 +146,7 @@ function RunNow({ routine }: { routine: Routine }) {
   );
 }
 
-/** Shortens a model's name by its vendor. */
+/** Removes the vendor from the name of a model. */
 function shortModel(modelId: string): string {
   return modelId.slice(modelId.lastIndexOf('/') + 1);
 }

@@ -10,7 +10,7 @@ import { pretty } from '#ui/format/json-text.ts';
 
 type Run = Shape<'RunDetail'>;
 
-/** Shows the questions that a run asked people, if it called the tool for that. */
+/** Shows the questions that a run asked people, if it called the tool for questions. */
 export function AskedQuestions({ run }: { readonly run: Run }) {
   const hasAsked = run.steps.some(({ tool }) => tool?.toolName === 'ask' && tool.connectionId === null);
   return hasAsked && run.trigger !== 'rehearsal' ? <QuestionsOf runId={run.id} /> : null;
@@ -42,7 +42,7 @@ export function Rehearsal({ run }: { readonly run: Run }) {
   return (
     <>
       <Notice className="mt-4">
-        Rehearsal: only tools that read were called. Nothing was changed, and its result is none of the routine.
+        Rehearsal: only tools that read were called. Nothing was changed, and the result does not count for the routine.
       </Notice>
       <Section title="Would have done" className="mt-8">
         {run.wouldHaveDone.length === 0 ? (

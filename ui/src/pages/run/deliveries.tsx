@@ -16,7 +16,7 @@ import { Time } from '#ui/parts/time.tsx';
 type Run = Shape<'RunDetail'>;
 type Delivery = Shape<'WebhookDelivery'>;
 
-/** Says why the webhook was not told; that a routine has none needs no words. */
+/** Says why the webhook was not called. A routine without a webhook needs no words. */
 const WITHHELD: Readonly<Record<string, string>> = {
   no_change: 'Not told about this run: the routine delivers changes, and this run found none.',
   not_failed: 'Not told about this run: the routine delivers failures only.',
@@ -185,7 +185,7 @@ export function Notifications({ run }: { readonly run: Shape<'RunDetail'> }) {
             className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3 py-2 text-sm last:border-b-0"
           >
             <span className="text-ink">{KINDS[each.kind] ?? humanize(each.kind)}</span>
-            {/* One that is held has no recipient yet. */}
+            {/* A held message has no recipient yet. */}
             {each.state !== 'held' && (
               <span className="min-w-0 text-muted wrap-anywhere">{each.to ?? 'no recipient'}</span>
             )}

@@ -51,7 +51,7 @@ export default function ExportMenu({ run }: { readonly run: Shape<'RunDetail'> }
               ]
             : []),
         ],
-        // After the menu has closed, which would be on the paper.
+        // Print after the menu has closed, because an open menu would be on the paper.
         [
           {
             label: 'Print or save as PDF',

@@ -52,7 +52,7 @@ export function Facts({ run }: { readonly run: RunDetail }) {
   );
 }
 
-/** Facts for those who operate the service or write the routine. */
+/** Facts for people who operate the service or write the routine. */
 const DETAILS: ReadonlySet<unknown> = new Set(['Waited', 'Facts', 'Model', 'Tokens']);
 
 function FactList({ facts }: { readonly facts: readonly Fact[] }) {
@@ -236,8 +236,8 @@ const FAILURES: Readonly<Record<string, string>> = {
   tool_failed: 'The call of the tool failed',
   too_slow: 'There was no response in time',
   too_large: 'The response was too large',
-  not_json: 'The response is not JSON, so no part of it could be looked at',
-  pointer_missing: 'A part that it looks at is not in the response',
+  not_json: 'The response is not JSON, so the gate could not read its parts',
+  pointer_missing: 'The response lacks a part that the gate reads',
 };
 
 function wordsOf({ failed, reason }: GateVerdict): string {

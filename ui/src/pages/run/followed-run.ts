@@ -37,7 +37,7 @@ export function useFollowedRun(runId: string): FollowedRun {
     },
     onState: (next) => {
       dispatch({ kind: 'state', run: next });
-      // Deliveries, waiting time and links are in the detail only, and settled once it has begun or ended.
+      // Only the detail has deliveries, waiting time and links, which are settled once the run has begun or ended.
       if (next.state !== 'queued') read.refetch();
     },
     onStep: (step) => {
@@ -95,7 +95,7 @@ function see(seen: Seen, told: Told): Seen {
   return { live: undefined, run: told.run, steps: new Map(told.run.steps.map((step) => [step.index, step])) };
 }
 
-/** Merges a detail with later events; once the detail itself says that the run is over, nothing is newer. */
+/** Merges a detail with later events. The detail of an ended run is final, so that no event changes it. */
 function merge(detail: RunDetail, seen: Seen): RunDetail {
   const steps = new Map(detail.steps.map((step) => [step.index, step]));
   for (const [index, step] of seen.steps) {
@@ -107,7 +107,7 @@ function merge(detail: RunDetail, seen: Seen): RunDetail {
   return { ...detail, ...(isNewer && isAtLeast(seen.run, detail) ? seen.run : {}), steps: ordered };
 }
 
-/** Returns false for an event from before the detail was read, which must not take the run back to its queue. */
+/** Returns false for an event that is older than the detail, because it must not show the run as queued again. */
 function isAtLeast(told: Partial<RunDetail>, detail: RunDetail): boolean {
   return !(told.state === 'queued' && detail.state === 'running');
 }

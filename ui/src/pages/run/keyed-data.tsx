@@ -9,7 +9,7 @@ import TypedData from '#ui/parts/typed-data.tsx';
 
 const PastDialog = lazy(() => import('./past-dialog.tsx'));
 
-/** Runs that the small lines and the chart of an item show, up to this one. */
+/** Number of runs that the small lines and the chart of an item show. This run is the last of them. */
 export const RUNS = 12;
 
 export interface KeyedDataProps {

@@ -23,7 +23,7 @@ export function LastGood({ run }: { readonly run: RunDetail }) {
         Compared with the last good run
       </h2>
       {runId === null ? (
-        <p className="text-sm text-muted">None has succeeded before this one.</p>
+        <p className="text-sm text-muted">No earlier run has succeeded.</p>
       ) : good.data === undefined ? (
         <Skeleton className="w-40" />
       ) : (

@@ -7,7 +7,7 @@ import { ButtonLink } from '#ui/parts/button.tsx';
 import { isBusy } from '#ui/parts/keys.ts';
 import { useDocumentKeys } from '#ui/parts/page-keys.ts';
 
-/** Leads to the results before and after this one, by `[` and `]` as well, and to a comparison. */
+/** Leads to the results before and after this one, also by the keys `[` and `]`, and to a comparison. */
 export function Nearby({ run }: { readonly run: Shape<'RunDetail'> }) {
   const projectId = useProjectId();
   const navigate = useNavigate();
@@ -21,7 +21,7 @@ export function Nearby({ run }: { readonly run: Shape<'RunDetail'> }) {
       to: '/p/$projectId/runs/$runId',
       params: { projectId, runId: wanted },
     });
-    // Readers of the screen go on at the beginning of the other page.
+    // A screen reader continues at the beginning of the other page.
     document.getElementById('page')?.focus();
   });
   const to = '/p/$projectId/runs/$runId';

@@ -163,7 +163,7 @@ function Detail({ run, status, live }: DetailProps) {
   );
 }
 
-/** Shows the verdicts of the routine's checks, which code makes, not a model. */
+/** Shows the verdicts of the routine's checks. Code checks the result, not a model. */
 function Checks({ run }: { readonly run: Shape<'RunDetail'> }) {
   if (run.checks.length === 0) return null;
   return (
@@ -214,7 +214,6 @@ function Prompt({ run }: { readonly run: Shape<'RunDetail'> }) {
   );
 }
 
-/** Shows a run that loads. */
 function RunSkeleton() {
   return (
     <div className="grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_16rem]">

@@ -24,7 +24,7 @@ export interface PastDialogProps {
   readonly onClose: () => void;
 }
 
-/** Shows a number of an item over the last runs, up to this one. */
+/** Shows a numeric field of an item over the last runs, up to this one. */
 export default function PastDialog({ run, row, fields, onClose }: PastDialogProps) {
   const [name, setName] = useState(fields[0]?.name ?? '');
   const series = useRead(

@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { aheadOf } from '#ui/api/read.ts';
 
-/** Begins to read a run, and to load what formats its result, while the code of its page loads. */
+/** Begins to read a run, and to load the formatter of its result, while the code of its page loads. */
 export function readRunAhead(client: QueryClient, { projectId, runId }: RunPath): void {
   aheadOf(client, projectId).read('/v1/runs/{runId}', { path: { runId } });
   void loadFormatter().catch(() => undefined);

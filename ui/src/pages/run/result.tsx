@@ -15,7 +15,7 @@ import './print.css';
 
 type RunDetail = Shape<'RunDetail'>;
 
-// Few results need them at once, or at all.
+// These parts load when they are needed, because few results need them.
 const ExportMenu = lazy(() => import('./export-menu.tsx'));
 const ShareDialog = lazy(() => import('./share.tsx'));
 const KeyedData = lazy(() => import('./keyed-data.tsx'));

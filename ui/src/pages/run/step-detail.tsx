@@ -27,7 +27,7 @@ interface StepDetailProps {
   readonly leftOut: number;
 }
 
-/** Shows a step once its texts, which the detail of its run leaves out, have been read. */
+/** Shows a step once its texts have been read, because the detail of the run leaves them out. */
 export function ReadStep({ runId, step, ...rest }: StepDetailProps & { readonly runId: string }) {
   const read = useRead('/v1/runs/{runId}/steps', {
     path: { runId },
@@ -40,7 +40,7 @@ export function ReadStep({ runId, step, ...rest }: StepDetailProps & { readonly 
   );
 }
 
-/** Shows everything that is recorded of a step. */
+/** Shows everything that is recorded about a step. */
 export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
   const omittedFrom = step.tool?.omittedFromStep ?? null;
   return (
@@ -129,7 +129,7 @@ function Source({ tool }: { tool: NonNullable<Step['tool']> }) {
   return <ConnectionName id={connectionId} name={connectionName} />;
 }
 
-/** Says of a call of a held tool whether it waits for a person, or which rule let it through. */
+/** Says whether the call of a held tool waits for a person, or which rule let the call through. */
 function Permission({ tool: { action, rule } }: { tool: NonNullable<Step['tool']> }) {
   const projectId = useProjectId();
   if (rule !== null) return <Notice>A standing rule let it through. {drawn(rule.words)}.</Notice>;
@@ -198,7 +198,7 @@ function Part({ label, text, length }: PartProps) {
   );
 }
 
-/** Names a connection as it was called at the time of the run, with a link while it exists. */
+/** Names a connection by its name at the time of the run, with a link while the connection exists. */
 function ConnectionName({ id, name }: { readonly id: string; readonly name: string | null }) {
   const projectId = useProjectId();
   const { data, error } = useRead(

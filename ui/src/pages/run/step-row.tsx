@@ -18,7 +18,7 @@ export const STEP_GRID =
 
 export interface StepRowProps {
   readonly step: Step;
-  /** Id of the run, where its detail leaves out the texts of this step. */
+  /** Id of the run, set if its detail leaves out the texts of this step. */
   readonly textsOf: string | undefined;
   /** State in the words of the dashboard. */
   readonly badge: string;
@@ -27,9 +27,7 @@ export interface StepRowProps {
   readonly span: Span;
   /** Start of a running step; null for one that has ended. */
   readonly since: string | null;
-  /**
-   * The present time while the step is under way; the row of a step that has ended is not drawn again as time passes.
-   */
+  /** The present time while the step is under way. Undefined afterwards, so that the row is not drawn again. */
   readonly now: number | undefined;
 }
 

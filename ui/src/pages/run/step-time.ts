@@ -9,8 +9,8 @@ export interface Span {
 }
 
 /**
- * Measures from the first step, or the start of the run, to its end. While the run is open, the end is rounded up, so
- * that the bars move rarely.
+ * Measures a run from its start, or an earlier step, to its end. While the run is open, the end is rounded up, so that
+ * the bars move rarely.
  */
 export function spanOf(
   run: { readonly startedAt: string | null; readonly finishedAt: string | null },

@@ -12,14 +12,14 @@ import { spanOf } from './step-time.ts';
 
 type RunDetail = Shape<'RunDetail'>;
 
-/** The steps of a run, one below the other, each at its place in time. */
+/** Shows the steps of a run, one below the other, each at its place in time. */
 export function Steps({ run }: { readonly run: RunDetail }) {
   const isRunning = run.state === 'running';
   const isOpen = !isOver(run);
   const now = useNow(isRunning ? 500 : 3_600_000).getTime();
   const { tail, isLeft, follow } = useTail(isOpen, run.steps.length);
   const { from, to } = spanOf(run, run.steps, now);
-  // The same object while its times are the same, so that the rows of a long run are not redrawn.
+  // Keep the object while its times are the same, so that the rows of a long run are not drawn again.
   const span = useMemo(() => ({ from, to }), [from, to]);
   if (run.steps.length === 0 && !isRunning) return null;
   const calls = run.steps.filter(({ kind }) => kind === 'tool').length;
@@ -79,7 +79,7 @@ function isLeftOut({ textsLeftOutFrom: from }: RunDetail, { index }: Shape<'Step
   return from !== null && index >= from;
 }
 
-/** Counts the results that each model step left out first, because its context window had no room for them. */
+/** Counts the results that each model step was the first to leave out, because its context window was full. */
 function countLeftOut(steps: RunDetail['steps']): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const { tool } of steps) {
@@ -103,9 +103,9 @@ const READING_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 interface Tail {
-  /** Stands after the newest line. */
+  /** The element after the newest line. */
   readonly tail: RefObject<HTMLDivElement | null>;
-  /** The reader has moved, and the newest line is out of sight. */
+  /** True once the reader has moved and the newest line is out of sight. */
   readonly isLeft: boolean;
   readonly follow: () => void;
 }
@@ -137,7 +137,7 @@ function useTail(isGrowing: boolean, length: number): Tail {
     const stop = () => setFollowing(false);
     addEventListener('wheel', stop, { passive: true, signal });
     addEventListener('touchmove', stop, { passive: true, signal });
-    // Also on the scroll bar and on an opened step, because the line that is being read must not move away.
+    // A press on the scroll bar or on an opened step counts too: the line that is being read must not move away.
     addEventListener('pointerdown', stop, { signal });
     addEventListener('keydown', ({ key }) => READING_KEYS.has(key) && stop(), { signal });
     return () => leaving.abort();
@@ -153,7 +153,7 @@ function useTail(isGrowing: boolean, length: number): Tail {
   }, [isLoose]);
   const follow = () => {
     setFollowing(true);
-    // The focused button disappears.
+    // The focused button disappears, so the element after the newest line takes the focus.
     tail.current?.focus({ preventScroll: true });
   };
   return { tail, isLeft: isLoose && !isInView, follow };

@@ -28,7 +28,7 @@ interface VerdictProps {
   readonly isWriting: boolean;
 }
 
-/** Shows how and why the run ended, which a reader wants to know first. */
+/** Shows how and why the run ended, because readers want to know that first. */
 export function Verdict({ run, ...live }: VerdictProps) {
   const looks: Readonly<Record<string, (typeof LOOKS)[keyof typeof LOOKS]>> = LOOKS;
   const [Icon, colour] = looks[badgeOf(run)] ?? looks[run.state] ?? LOOKS.queued;

@@ -71,7 +71,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
   );
 }
 
-/** Asks once the text stops changing; Back removes the whole search and not single letters. */
+/** Searches once the text stops changing, so that Back removes the whole search and not single letters. */
 function SearchBox({ search, onChange }: FilterBarProps) {
   const now = search.q ?? '';
   const [typed, setTyped] = useState(now);

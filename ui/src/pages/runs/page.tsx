@@ -20,7 +20,7 @@ export function RunsPage() {
   const { projectId } = useParams();
   const search = useSearch();
   const navigate = useNavigate();
-  // The server says which states and triggers there are; an address may name others.
+  // An address may name states and triggers that do not exist.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server checks them
   const query = queryOf(search) as NonNullable<InputOf<'/v1/runs', 'get'>['query']>;
   const runs = useList('/v1/runs', { query }, { everyMs: REFRESH_MS, keepPrevious: true });

@@ -110,7 +110,7 @@ interface Streak {
   readonly run: RunSummary;
   /** Number of occurrences; 1 for a run. */
   readonly count: number;
-  /** Times of the oldest and the newest, where there are several. */
+  /** Times of the oldest and of the newest occurrence, `from` and `until`. */
   readonly from: string;
   readonly until: string;
 }

@@ -20,7 +20,7 @@ export function budgetTexts(budget: Budget | undefined): BudgetTexts {
   };
 }
 
-/** Reads the budget from its texts. It sends a text that is not a number unchanged, so that the server refuses it. */
+/** Reads the budget from its texts. A text that is not a number is sent unchanged, so that the server refuses it. */
 export function budgetOf({ tokens, cost }: BudgetTexts): Budget {
   return {
     maxTokensPerDay: numberOf(tokens),
@@ -32,11 +32,11 @@ export function budgetOf({ tokens, cost }: BudgetTexts): Budget {
 export function numberOf(text: string): number | null {
   const digits = text.replaceAll(/[\s,]/g, '');
   if (digits === '') return null;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server is the one that says what is wrong with it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server names the fault
   return /^-?\d+(\.\d+)?$/.test(digits) ? Number(digits) : (text as unknown as number);
 }
 
-/** Maps the server's names of fields to those of the form, where they differ. */
+/** Maps the server's names of fields to those of the form, if they differ. */
 export const BUDGET_NAMES = {
   'budget.maxTokensPerDay': 'tokens',
   'budget.maxCostUsdPerMonth': 'cost',

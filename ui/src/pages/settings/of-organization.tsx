@@ -23,7 +23,7 @@ export function OfOrganization({ children }: { readonly children: (organization:
   );
 }
 
-/** Returns true for owners and admins, who change things; members see them. */
+/** Returns true for owners and admins. Members only see the settings. */
 export function mayChange({ role }: Pick<Organization, 'role'>): boolean {
   return role !== 'member';
 }

@@ -13,10 +13,10 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import TypedData from '#ui/parts/typed-data.tsx';
 
-/** Shows one result to everyone who has its link, whose token stays behind the hash sign and out of every log. */
+/** Shows one result to everyone who has its link. The token is behind the hash sign, so that it enters no log. */
 export function SharedPage() {
   const token = useRouterState({ select: ({ location }) => location.hash });
-  // Read once, as each reading counts as a view.
+  // Read only once, because each reading counts as a view.
   const shared = useAsk('/public/shared-results', { body: { token } }, { staleMs: Infinity });
   return (
     <main className="mx-auto w-full max-w-5xl px-4 pt-10 pb-16">

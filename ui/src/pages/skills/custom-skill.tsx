@@ -23,7 +23,6 @@ import { Time } from '#ui/parts/time.tsx';
 import { bodyOf, SkillFields } from './skill-form.tsx';
 import { UsedBy, UseInRoutine, useRoutinesWith } from './used-by.tsx';
 
-/** Edits a skill of the project. */
 export function CustomSkill({ skill, id }: { readonly skill: Shape<'SkillDetail'>; readonly id: string }) {
   const projectId = useProjectId();
   const navigate = useNavigate();

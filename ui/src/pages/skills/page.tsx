@@ -156,10 +156,10 @@ function Loading() {
   );
 }
 
-/** Skills of a category that are shown before it is chosen: one row of a wide window. */
+/** Number of skills shown of a category that is not chosen: one row of a wide window. */
 const FIRST = 3;
 
-/** Shows curated skills by category; all of those that are searched for, and the first ones otherwise. */
+/** Shows curated skills by category: all matches of a search, otherwise the first ones of each category. */
 function Catalogue({ skills, isFiltered }: { readonly skills: readonly Summary[]; readonly isFiltered: boolean }) {
   const navigate = useNavigate();
   const groups = [...Map.groupBy(skills, ({ category }) => category ?? 'other')].toSorted(([a], [b]) =>
@@ -213,7 +213,6 @@ function Card({ skill }: { readonly skill: Summary }) {
   );
 }
 
-/** Asks for a new skill of the project. */
 function NewSkillDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const form = useForm({ defaultValues: EMPTY_SKILL });
   const create = useSend('post', '/v1/skills', {

@@ -20,7 +20,6 @@ export function bodyOf({ name, description, instructions }: SkillValues) {
   return { name, description: description.trim() === '' ? null : description, instructions };
 }
 
-/** Edits the fields of a custom skill. */
 export function SkillFields({ form, rows }: { readonly form: UseFormReturn<SkillValues>; readonly rows: number }) {
   const { errors } = form.formState;
   const length = useWatch({ control: form.control, name: 'instructions', compute: (text) => text.length });

@@ -6,13 +6,13 @@ export function categoryTitle(category: string): string {
   return capitalized(category.replaceAll('-', ' '));
 }
 
-/** Says how often a curated skill is best run, and how often its small check. */
+/** Says how often a curated skill is best run, and how often its small check is. */
 export function bestRun({ cadence, check }: Pick<Shape<'SkillSummary'>, 'cadence' | 'check'>): string {
   if (cadence !== 'on-demand') return cadence ?? 'whenever needed';
   return check === null ? 'on demand' : `on demand, its check ${check}`;
 }
 
-/** Returns the sample of a result that the text of a curated skill has, as Markdown; undefined if there is none. */
+/** Returns the sample result in the text of a curated skill, as Markdown; undefined if there is none. */
 export function sampleOf(instructions: string): string | undefined {
   const [, rest] = instructions.split(/^### Sample page$/m);
   const [section = ''] = (rest ?? '').split(/^### /m);
@@ -20,10 +20,10 @@ export function sampleOf(instructions: string): string | undefined {
   return fenced?.trim().replaceAll(ROWS, asTable);
 }
 
-/** Two lines or more of cells. */
+/** Matches two or more lines of cells. */
 const ROWS = /^(?:.+ \| .+(?:\n|$)){2,}/gm;
 
-/** Makes a table of Markdown, as wide as its longest row, with a head of the first one. */
+/** Makes a table of Markdown. Its head is the first row, and each row gets as many cells as the longest. */
 function asTable(rows: string): string {
   const [head = [], ...others] = rows
     .trim()

@@ -50,7 +50,7 @@ const CLAIMS: Readonly<Record<Effect, string>> = {
   destroys: 'That it may delete or overwrite something.',
 };
 
-/** Words a claim of the server about a tool. */
+/** Writes a claim of the server about a tool in words. */
 export function claimText(policy: Pick<Policy, 'annotations'>): string {
   return saysNothing(policy) ? 'Nothing. Treat it as one that may delete or overwrite.' : CLAIMS[effectOf(policy)];
 }
@@ -62,7 +62,7 @@ export function isChanged({ confirmedHash, definitionHash }: Policy): boolean {
 
 type Definition = NonNullable<Policy['confirmedDefinition']>;
 
-/** Formats a definition as text, to be read and compared; a server may order its names as it likes. */
+/** Formats a definition as text, to be read and compared. Names are sorted, because servers order them freely. */
 export function definitionText(definition: Definition): string {
   const { title, description, inputSchema, outputSchema, annotations } = definition;
   const parts = [

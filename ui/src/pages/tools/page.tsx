@@ -88,7 +88,7 @@ export function ToolsPage() {
   );
 }
 
-/** Takes a tool from a routine, which returns the routine to draft. */
+/** Takes a tool from a routine. The routine then returns to draft. */
 const DISABLE = verb<Shape<'ToolPolicy'>>()('patch', '/v1/routines/{routineId}/tools/{policyId}', {
   label: 'Disable',
   icon: PowerOff,
@@ -179,8 +179,8 @@ function Found({ discovery }: { readonly discovery: Shape<'Discovery'> }) {
       <Notice tone={changed > 0 || vanished > 0 || truncated || circular ? 'warn' : 'info'}>
         <span>
           {parts.length === 0 ? 'The server has no tools.' : `Found: ${parts.join(', ')}.`}
-          {truncated && ' The server has more than can be looked at; the rest was left out.'}
-          {circular && ' Its list leads back to its own beginning, so it may have tools that it does not show.'}
+          {truncated && ' The server has more tools than can be read; the rest was left out.'}
+          {circular && ' The list of the server starts over at its beginning, so some tools may be missing here.'}
         </span>
         <LeftOut heading={`${plural(discovery.skipped, 'tool')} left out`} tools={skippedTools} />
         <LeftOut heading={`${plural(droppedFields.length, 'field')} left out`} tools={droppedFields} />

@@ -7,7 +7,7 @@ export const SPLITS = [
 
 export type Split = (typeof SPLITS)[number]['value'];
 
-/** Reads from the address how days are split; by model where it says nothing. */
+/** Reads from the address how days are split; by model if the address does not say. */
 export function splitOf(text: string | undefined): Split {
   return text === 'routine' ? 'routine' : 'model';
 }
@@ -23,7 +23,7 @@ export const SPANS = [
 
 type Span = (typeof SPANS)[number]['value'];
 
-/** Reads the span from the address; 30 days where it has none. */
+/** Reads the span from the address; 30 days by default. */
 export function spanOf(text: string | undefined): Span {
   return SPANS.find(({ value }) => value === text)?.value ?? '30';
 }
@@ -44,9 +44,7 @@ function isoDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/**
- * Returns a function that names routines or models; a routine keeps its id until the list has been read as far as it.
- */
+/** Returns a function that names routines or models. A routine that has not been read yet is named by its id. */
 export function useNames(splitBy: Split): (key: string | null) => string {
   const routines = useAll('/v1/routines', { query: { limit: 200 } }, { enabled: splitBy === 'routine' });
   const names = new Map(routines.data?.map(({ id, name }) => [id, name]));

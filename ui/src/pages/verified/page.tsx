@@ -4,7 +4,7 @@ import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
 const route = getRouteApi('/verified');
 
-/** Opened by the link that confirms an e-mail address. */
+/** The page to which the link that confirms an e-mail address leads. */
 export function VerifiedPage() {
   const { error } = route.useSearch();
   if (error === undefined) {

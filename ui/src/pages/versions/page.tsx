@@ -115,7 +115,6 @@ function changeInWords({ changed, restoredFrom }: Summary): string {
   return what === '' ? 'The first on record' : `Changed ${what}`;
 }
 
-/** Names who made a version. */
 function By({ author }: { readonly author: Summary['createdBy'] }) {
   if (author === null) return 'by the service';
   if (author.kind === 'key') {

@@ -124,5 +124,5 @@ function Change({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys returns plain texts
 const FIELDS = Object.keys(MATERIAL_FIELDS) as Field[];

@@ -24,7 +24,7 @@ interface Choice {
 
 /**
  * Keeps the choice of a person for a program: at first the last open project and the least access.
- * @param asked the scopes that the program asks for; it never gets others
+ * @param asked the scopes that the program asks for; no others are given
  */
 export function useAccessChoice(asked?: readonly Scope[]): Choice {
   const { data: projects } = useAll('/v1/projects', { query: { limit: 200 } });

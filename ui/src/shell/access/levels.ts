@@ -2,7 +2,6 @@ import type { Shape } from '#ui/api/types.ts';
 
 export type Scope = Shape<'ApiKey'>['scopes'][number];
 
-/** Words for each scope. */
 export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   'models:read': 'Read the models',
   'routines:read': 'Read routines',

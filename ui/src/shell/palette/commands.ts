@@ -34,7 +34,7 @@ export interface Group {
   readonly commands: readonly Command[];
 }
 
-/** The verbs of a routine, as the palette offers them. */
+/** Returns the verbs of a routine that the palette offers. */
 export function useRoutineVerbs() {
   return [useVerb(RUN_NOW), useVerb(ACTIVATE), useVerb(PAUSE), useVerb(ARCHIVE), useVerb(RESTORE)] as const;
 }
@@ -144,7 +144,7 @@ export function useCommands(onKeys: () => void): readonly Group[] {
   ];
 }
 
-/** Makes a command of a verb, if it is possible for this thing now. */
+/** Makes a command of a verb, if its action is possible now. */
 export function commandOf<Of extends { readonly id: string }>(verb: Doing<Of>, of: Of, hint: string): Command[] {
   const { label, icon, reasonAgainst, act } = verb;
   return reasonAgainst(of) === undefined ? [{ value: `${label} ${of.id}`, label, hint, icon, run: () => act(of) }] : [];

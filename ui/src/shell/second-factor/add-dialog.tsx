@@ -19,7 +19,7 @@ export default function AddDialog({ onClose }: { readonly onClose: () => void })
   const begun = useQuery({
     queryKey: ['second-factor', 'begun'],
     queryFn: async () => (await call('post', '/auth/second-factor/begin', { body: {} })).data,
-    // A new secret each time the dialog is opened, the same one while it is open.
+    // Ask for a new secret each time the dialog is opened, and keep it while the dialog is open.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,

@@ -1,6 +1,6 @@
 /**
- * Our client under the client scenarios of `@modelcontextprotocol/conformance`: `node test/core/clients/mcp/conformance/client.ts <url>`
- * does with a tool server what the service does, except that it plays the person at the browser too and keeps nothing.
+ * Runs our client in a client scenario of `@modelcontextprotocol/conformance`. It uses the tool server at the address in
+ * its last argument like the service, but also plays the person at the browser and stores nothing.
  */
 import { authorizationRequest } from '#core/integrations/connections/oauth/start.ts';
 import { grantHeaders, scopesIn, tokenEndpointOf } from '#core/integrations/connections/oauth/grant.ts';
@@ -19,7 +19,7 @@ import { createLog } from '#lib/log.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 
 const UI_ORIGIN = 'http://localhost:3000';
-/** The scenarios know a client by this address, and read nothing there. */
+/** The scenarios recognize a client by this address, and never read it. */
 const CLIENT_METADATA_URL = 'https://conformance-test.local/client-metadata.json';
 function limits() {
   return { signal: new AbortController().signal, timeoutMs: 20_000 };
@@ -29,13 +29,13 @@ const outbound = createOutboundClient({ allowPrivateNetwork: true });
 const log = createLog({ level: 'silent', name: 'conformance' });
 const url = process.argv.at(-1) ?? '';
 
-/** Arguments of the tools that need some; the second receives the schema of the first tool. */
+/** Arguments of the tools that need some. A function gets the schema of the first tool. */
 const ARGUMENTS: Readonly<Record<string, (first: unknown) => Record<string, unknown>>> = {
   add_numbers: () => ({ a: 5, b: 3 }),
   json_schema_echo: (schema) => ({ schema }),
 };
 
-/** Headers that the connection's row would hold. */
+/** Headers as a connection stores them. */
 let headers: Record<string, string> = {};
 let earlier: EarlierSignIn | undefined;
 const credentials: RequestCredentials = {
@@ -48,7 +48,7 @@ const credentials: RequestCredentials = {
 };
 
 try {
-  // A sign-in, and another when a tool turns out to need more scopes.
+  // The first sign-in, and a second one when a tool needs more scopes.
   await useTools().catch(afterSignIn).catch(afterSignIn);
 } finally {
   await outbound.close();
@@ -60,7 +60,7 @@ async function afterSignIn(error: unknown): Promise<void> {
   await useTools();
 }
 
-/** Signs in, as `startSignIn` and `completeSignIn` do. */
+/** Signs in with the same functions as `startSignIn` and `completeSignIn`. */
 async function signIn(): Promise<void> {
   const target = await discoveredTarget(
     { outbound, log, uiOrigin: UI_ORIGIN, clientMetadataUrl: () => CLIENT_METADATA_URL },
@@ -102,7 +102,7 @@ function givenClient() {
 }
 
 /**
- * Discovers, and calls each tool as a run does: as it is defined at that moment, and on with the next after a fault.
+ * Discovers the tools, and calls each as a run does: by its definition at that moment, and after a fault the next one.
  */
 async function useTools(): Promise<void> {
   const session = await openToolSession({ outbound }, { url, credentials }, limits());
@@ -120,7 +120,7 @@ async function useTools(): Promise<void> {
   }
 }
 
-/** A model would be told; only a sign-in is a person's business. */
+/** Ignores an error that a run would report to its model. Only a sign-in needs a person. */
 function told(error: unknown): void {
   if (!(error instanceof ToolServerError) || error.isDenial) throw error;
 }

@@ -9,7 +9,7 @@ useOddWorld();
 
 const WORKS: MustRun = { state: 'succeeded', outcome: 'done' };
 
-/** One case of each outcome on each change. */
+/** On each change one case of each outcome. */
 const CASES = oneOfEach(ODD_CASES, ({ answers, refusal, expires, runs }) => [
   Object.keys(answers),
   refusal === undefined,
@@ -26,7 +26,7 @@ test.for(CASES)('a server that $name', async ({ answers, refusal, expires, runs 
   }
   expect([status, body.error]).toEqual([200, undefined]);
   const { run } = await routineOn(data.id);
-  // The discovery has asked for no other token.
+  // The discovery used the first token and refreshed none.
   expect(server.refreshes).toEqual([]);
   for (const { connection = 'ready', refreshes, ...must } of runs) {
     const asked = server.refreshes.length;

@@ -6,7 +6,7 @@ import { OutboundError } from '#lib/outbound/index.ts';
 const TOKENS = { access_token: 'access', expires_in: 3600 };
 const REFUSAL = [400, { error: 'invalid_request' }] as const;
 
-/** Refreshes at an address, and returns the scopes of the requests with what came of them. */
+/** Refreshes at an address, and returns the scopes of the requests and the outcome. */
 async function refresh(url: string, answers: readonly (readonly [number, object] | Error)[], scope = 'read write') {
   const scopes: (string | null)[] = [];
   const fetch: typeof globalThis.fetch = async (_url, init) => {
@@ -38,7 +38,7 @@ test('others are sent it once they have refused the request without it, and thei
   expect(granted).toEqual({ scopes: [null, 'read write'], outcome: 'access' });
   const refused = await refresh(url, [REFUSAL, [403, { error: 'access_denied' }]]);
   expect(refused).toEqual({ scopes: [null, 'read write'], outcome: 'answered 403 access_denied' });
-  // Where no scope is known, or the server says that the grant is over, nothing is asked again.
+  // Without a known scope, or after an answer that the grant is over, the service does not ask again.
   expect(await refresh(url, [REFUSAL], '')).toEqual({ scopes: [null], outcome: 'answered 400 invalid_request' });
   const over = await refresh(url, [[400, { error: 'invalid_grant' }]]);
   expect(over).toEqual({ scopes: [null], outcome: 'refused 400 invalid_grant' });

@@ -22,7 +22,7 @@ useOddWorld();
 
 const REFUSES = { refreshes: [refuses(json({ error: 'invalid_request' }, 400))] };
 
-/** Lets the token be due for renewal, and not expired. */
+/** Makes the token due for renewal before it expires. */
 function makeDue(id: string) {
   return expireIn(service, id, 30);
 }
@@ -36,7 +36,7 @@ test('a token that still works is used on, and the refusing server is not asked 
   await makeDue(id);
   expect((await discover(routineId, id)).status).toBe(200);
   expect(await run()).toMatchObject({ state: 'succeeded', outcome: 'done' });
-  // Without the scope and with it, once.
+  // One request without the scope, and one with it.
   expect(server.refreshes.map((each) => each.get('scope'))).toEqual([null, 'tools']);
   expect(await publicError(id)).toBe('ready');
 });
@@ -74,7 +74,7 @@ test('another answer, or new tokens, begin the count of refusals afresh', async 
     await refusedBefore(id, '11 minutes');
     return status;
   };
-  // Twice invalid_request, once access_denied, tokens, and twice access_denied.
+  // The answers are invalid_request twice, access_denied, tokens, and access_denied twice.
   for (let round = 0; round < 6; round += 1) expect(await use()).toBe(200);
   expect(await publicError(id)).toBe('ready');
   expect(await use()).toBe(409);
@@ -91,7 +91,7 @@ test('one discovery brings one refusal upon an expired token, and the next one e
   expect(await publicError(id)).toBe('authorization_revoked');
 });
 
-/** Asks for the headers of a connection as two processes do at once, that have nothing in memory together. */
+/** Asks for the headers of a connection in two processes at once, which share nothing in memory. */
 async function inTwoProcesses(id: string) {
   const { deps } = service;
   const connection = await readConnection(deps.database, person.projectId, id);

@@ -12,7 +12,7 @@ useOddWorld();
 const LACKING = { state: 'succeeded', reason: null, outcome: 'partial', warnings: ['tools_failed'] };
 const EVERYTHING = { mail: { on: ['failed', 'partial', 'recovered'], to: 'owners' } };
 
-/** A connection whose server takes no token but the first, so that the calls of a run fail once that has expired. */
+/** Connects to a server that accepts its first token only, so that calls fail once that token has expired. */
 function connectedToStrict() {
   return connectedTo({ refusesRenewed: true });
 }
@@ -38,7 +38,7 @@ test('a run whose calls all failed is partial, and says so in its detail, its we
   const attention = (await person.session.get('/v1/attention')).data;
   expect(attention.withoutTools).toMatchObject([{ routineId, runId: ended.id }]);
   expect(attention.signIns).toMatchObject([{ kind: 'connection', id }]);
-  // No ping of a success goes to the monitor.
+  // The monitor gets no ping of a success.
   const told = async () => (await person.session.get(`/v1/runs/${ended.id}`)).data.notifications;
   await expect.poll(async () => (await told()).map(({ kind }: Json) => kind)).toEqual(['partial']);
 });

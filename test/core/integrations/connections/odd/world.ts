@@ -9,12 +9,12 @@ import { startEverythingServer, type EverythingServer } from '#test/core/integra
 import { confirm, marker, scriptCalls, type Json } from '#test/core/integrations/tools/support.ts';
 import { comeBack, returnFrom, UI_ORIGIN } from '#test/core/integrations/connections/sign-in-fixture.ts';
 
-/** The service with a worker and a person of it, both set by `useOddWorld`. */
+/** The service with a worker and one of its persons, both set by `useOddWorld`. */
 export let service: Service;
 export let person: Person;
 let everything: EverythingServer;
 
-/** Gives the tests of a file a service, and tools that odd servers stand in front of. */
+/** Gives the tests of a file a service, and a tool server behind all odd servers. */
 export function useOddWorld(env: Record<string, string> = {}): void {
   beforeAll(async () => {
     [service, everything] = await Promise.all([
@@ -37,7 +37,7 @@ export async function oddServer(answers: Answers): Promise<OddServer> {
   return server;
 }
 
-/** Signs in, and returns the response that ended it: of the start where that refuses. */
+/** Signs in, and returns the last response: that of the callback, or of the start if it refuses. */
 export async function signInAt({ url }: OddServer, body: object = {}): Promise<Json> {
   const started = await person.session.post('/v1/connections/oauth/tool-server/start', { url, ...body });
   if (started.status !== 200) return started;
@@ -56,7 +56,7 @@ export function discover(routineId: string, connectionId: string, session = pers
   return session.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
 }
 
-/** A routine that may call `echo` of the connection, and a run of it that calls it as often as there are messages. */
+/** Makes a routine that may call `echo` of the connection, and a run with one call for each message. */
 export async function routineOn(connectionId: string, fields: object = {}) {
   const mark = marker();
   const routineId = await createRoutine(person.session, { instructions: mark, ...fields });
@@ -73,7 +73,7 @@ export async function routineOn(connectionId: string, fields: object = {}) {
   return { routineId, mark, script, run };
 }
 
-/** The error of a connection; `ready` where it has none. */
+/** Returns the error of a connection; `ready` if it has none. */
 export async function publicError(connectionId: string): Promise<string> {
   const { data } = await person.session.get('/v1/connections');
   const { state, error } = data.find(({ id }: Json) => id === connectionId);

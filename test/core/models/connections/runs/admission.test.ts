@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** Claimed runs that wait, none of which was admitted yet. */
+/** Makes claimed runs that wait for admission. */
 async function waitingOn(connectionId: string | undefined, count: number): Promise<string[]> {
   const fields = connectionId === undefined ? {} : { model: modelOn('provider-c', connectionId) };
   const ids: string[] = [];
@@ -47,7 +47,7 @@ test('runs of one account are let in as its provider allows, and no other run wa
 
   await end(onBusy.slice(0, 1));
   expect(await admit({ 'provider-c': 2 })).toEqual(onBusy.slice(2, 3));
-  // Without a word of the provider's file an account has one at a time.
+  // If the provider's file states no number, an account has one run at a time.
   await end(onBusy.slice(1, 3));
   expect(await admit({})).toEqual(onBusy.slice(3, 4));
 });
@@ -55,7 +55,7 @@ test('runs of one account are let in as its provider allows, and no other run wa
 test('few places go to others when the oldest runs use a full account', async () => {
   const { database } = world.service.deps;
   await changeRuns(database, EVERY, { state: 'succeeded' });
-  // Or the ticks that claim them would let them in.
+  // Otherwise the ticks that claim the runs would admit them.
   await removeWorkers(database, EVERY);
   const busy = await world.account('provider-c');
   const onBusy = await waitingOn(busy, 4);

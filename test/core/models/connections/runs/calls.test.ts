@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** A run on an account of its own, and the order of its call. */
+/** Makes a run on an account of its own, and the order of its call. */
 async function orderOn(connectionId: string) {
   const model = modelOn('provider-c', connectionId);
   const { runId } = await claimedRun(world.service, world.key, { model });

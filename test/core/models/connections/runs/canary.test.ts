@@ -38,7 +38,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** Every row of every table that runs and accounts have, as text. */
+/** Returns every row of every table about runs and accounts, as text. */
 async function tables(): Promise<string> {
   const { database } = world.service.deps;
   const names = ['runs', 'steps', 'model_calls', 'model_connections', 'model_breakers'];
@@ -60,7 +60,7 @@ test('a credential of an account is in no history, log, response, row or file, w
     const good = await world.account(slot, { credential: TOKEN, refreshToken: REFRESH });
     const routineId = await createRoutine(key, { model: modelOn(slot, good) });
     keep(await runOnce(key, routineId));
-    // A provider that answers with what it was sent.
+    // A provider that repeats what it received.
     rig.providers.control.script({
       kind: 'error',
       status: 400,
@@ -99,7 +99,7 @@ test('a credential of an account is in no history, log, response, row or file, w
     expect(text.length, place).toBeGreaterThan(100);
     expect(canaries.foundIn(text), place).toEqual([]);
   }
-  // The providers did get it, so there was something to find.
+  // The providers received the credential, so the search could have found it.
   const sent = JSON.stringify(rig.providers.control.requests().map(({ headers }) => headers));
   expect(canaries.foundIn(sent)).toContain('credential of the account');
   expect(canaries.foundIn(sent)).not.toContain('refresh token of the account');

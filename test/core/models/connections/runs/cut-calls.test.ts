@@ -28,7 +28,7 @@ function perform(runId: string) {
   );
 }
 
-/** Reads the input tokens in each place that counts them, and what is still reserved. */
+/** Reads the input tokens from each place that counts them, and the tokens that are still reserved. */
 function counted(runId: string) {
   return world.service.deps.database.row<Record<'run' | 'step' | 'ledger' | 'entries' | 'total' | 'reserved', number>>`
     select r.input_tokens as run, s.input_tokens as step, r.estimated_usage as estimated,
@@ -40,7 +40,7 @@ function counted(runId: string) {
   `;
 }
 
-/** Expects that one call has been counted with its input, as estimated, and that nothing is reserved. */
+/** Expects that one call is counted with its estimated input, and that nothing is reserved. */
 async function expectOneInput(runId: string): Promise<void> {
   const found = await counted(runId);
   const tokens = found?.run ?? 0;
@@ -88,7 +88,7 @@ test('a call that is lost with its runtime counts when its outcome turns out to 
   await runtime.end('SIGKILL');
   await lost;
   runtime = await world.rig.spawn(world.runtimeEnv);
-  // An attempt may have learned of it by now, when the runtime was up early enough.
+  // If the runtime was up early enough, the attempt has already learned of the lost call.
   if ((await world.calls(runId))[0]?.state === 'issued') await perform(runId);
   expect(await world.calls(runId)).toEqual([
     { requestId: `${runId}/0/0`, state: 'unknown_outcome', failure: 'unknown_outcome' },

@@ -37,7 +37,7 @@ function startWorker() {
   return workers.start({ ...world.env, MODEL_PROVIDER_FAKE: 'true' });
 }
 
-/** Starts a run on an account of its own, and gives it when its call is out. */
+/** Starts a run on an account of its own, and returns the run once its call is under way. */
 async function runWithCallOut(credential?: string) {
   const { key } = world;
   const connectionId = await world.account('provider-c', credential === undefined ? {} : { credential });
@@ -48,7 +48,7 @@ async function runWithCallOut(credential?: string) {
   return { runId: String(data.id), routineId, connection };
 }
 
-/** Has the run count as the proof of its routine. */
+/** Makes the run the proof of its routine. */
 function provenBy(runId: string) {
   return changeRuns(world.service.deps.database, runId, { state: 'succeeded' });
 }
@@ -171,7 +171,7 @@ describe('with a worker', () => {
     const { database } = world.service.deps;
     world.rig.providers.control.script({ kind: 'slow', pauseMs: 300 });
     const { runId } = await runWithCallOut();
-    // Stands for another worker that has taken the lease; the runtime does not know of it.
+    // As if another worker had taken the lease; the runtime does not know of it.
     await changeRuntimeLease(database, EVERY, { epoch: increasedBy(1) });
     const ended = await runEnded(world.key, runId);
     expect(ended).toMatchObject({ state: 'succeeded' });
@@ -245,7 +245,7 @@ describe('with a worker', () => {
       errorMessage: `The model account is tried again from ${new Date(resetAt * 1_000).toISOString()}.`,
     });
 
-    // The allowance is there again: the next occurrence runs, as a probe, and the schedule goes on by itself.
+    // The account may be used again: the next occurrence runs as a probe, and the schedule continues.
     await changeAccounts(service.deps.database, connectionId, { notBefore: AT_ONCE });
     const ofAccount = { account: connectionId };
     await changeBreakers(service.deps.database, ofAccount, { pauseUntil: AT_ONCE });

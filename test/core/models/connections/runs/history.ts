@@ -1,6 +1,6 @@
 import type { Service } from '#test/support/service.ts';
 
-/** The history of a run in Temporal as text, its payloads readable. */
+/** Returns the history of a run in Temporal as text, with readable payloads. */
 export async function historyOf({ temporal }: Service, runId: string): Promise<string> {
   const history = await temporal.workflow.getHandle(runId).fetchHistory();
   return JSON.stringify(history, (_key, value: unknown) => readable(value));
@@ -8,7 +8,7 @@ export async function historyOf({ temporal }: Service, runId: string): Promise<s
 
 function readable(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
-  // The form that `toJSON` of a Buffer returns.
+  // `toJSON` of a Buffer returns this form.
   if (typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer') {
     return Buffer.from((value as unknown as { data: number[] }).data).toString('utf8');
   }

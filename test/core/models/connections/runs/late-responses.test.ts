@@ -19,7 +19,7 @@ async function runOnAccount() {
   return claimedRun(world.service, world.key, { model, budget: { maxTokensPerDay: 1_000_000 } });
 }
 
-/** Makes two attempts at the first step; the second begins while the call of the first is out. */
+/** Makes two attempts at the first step. The second begins while the call of the first is under way. */
 async function twoAttempts(runId: string) {
   world.rig.providers.control.script({ kind: 'slow', pauseMs: 150 });
   const perform = () => performModelStep(world.service.deps, { runId, index: 0 }, new AbortController().signal);
@@ -37,7 +37,7 @@ async function twoAttempts(runId: string) {
   return Promise.all([first, second]);
 }
 
-/** Reads the tokens in each place that counts them, and what is still reserved. */
+/** Reads the tokens from each place that counts them, and the tokens that are still reserved. */
 function counted(runId: string) {
   return world.service.deps.database.row<Record<'ledger' | 'entries' | 'total' | 'reserved' | 'run' | 'step', number>>`
     select r.input_tokens + r.output_tokens as run, s.input_tokens + s.output_tokens as step,
@@ -49,7 +49,7 @@ function counted(runId: string) {
   `;
 }
 
-/** Counts the tokens that one such call uses. */
+/** Returns the tokens that one such call uses. */
 async function usedByOne(): Promise<number> {
   const { runId } = await runOnAccount();
   const signal = new AbortController().signal;
@@ -85,7 +85,7 @@ test('a response that comes when its run has ended is spend, once for all attemp
   const attempts = twoAttempts(runId);
   await expect.poll(() => world.asked()).toBe(1);
   await expect.poll(() => database.rows`select attempt from steps where run_id = ${runId}`).toEqual([{ attempt: 2 }]);
-  // As the end of a run leaves it, for any reason.
+  // Every end of a run leaves this, for any reason.
   await transaction(database, async (tx) => {
     await changeRuns(tx, runId, { state: 'cancelled', finishedAt: AT_ONCE });
     const unknown = { state: 'unknown_outcome', failure: 'run_ended', endedAt: AT_ONCE };
@@ -109,7 +109,7 @@ test('nothing is asked for a run that ends before its call is issued, and nothin
   const { database } = deps;
   const perform = () => performModelStep(deps, { runId, index: 0 }, new AbortController().signal);
   const { attempt } = await transaction(database, async (tx) => {
-    // The issue of a call locks the account first.
+    // The issue of a call locks the account before anything else.
     await tx.row`select c.id from model_connections c join runs on model_connection_id = c.id where runs.id = ${runId} for update of c`;
     const attempt = perform();
     await expect.poll(() => counted(runId).then((found) => found!.reserved)).toBeGreaterThan(0);

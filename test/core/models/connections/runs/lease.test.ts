@@ -22,7 +22,7 @@ function connect(runtime: Runtime): ModelRuntime {
   return createModelRuntime({ database: world.service.deps.database, client, freshMs: 0 });
 }
 
-/** Keeps the lease as a worker does, only faster, until the test stops it. */
+/** Keeps the lease like a worker, only faster, until the test stops it. */
 function keep(runtime: ModelRuntime) {
   const { database } = world.service.deps;
   const stopping = new AbortController();
@@ -37,7 +37,7 @@ function stored() {
   return readRuntimeLease(world.service.deps.database);
 }
 
-/** Lets the lease run out, and forgets nothing else of it. */
+/** Lets the lease expire, and changes nothing else. */
 function runOut() {
   const { database } = world.service.deps;
   return changeRuntimeLease(database, EVERY, { expiresAt: ago('1 second') });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** The same parts with provider-a switched off. */
+/** Returns the same dependencies with provider-a switched off. */
 function switchedOff() {
   const { deps } = world.service;
   const providerEnabled = (provider: string) => provider !== 'provider-a' && deps.providerEnabled(provider);
@@ -54,7 +54,7 @@ test('a provider that is switched off pauses its routines once, keeps everything
   }>`select state, credential from model_connections where id = ${connectionId}`;
   expect(kept).toMatchObject({ state: 'ready', credential: expect.any(String) });
 
-  // On again: nothing starts by itself, and a person activates it.
+  // Switched on again, no run starts by itself; a person has to activate the routine.
   await tick(service.deps);
   expect((await key.get(`/v1/routines/${onIt}`)).data.state).toBe('paused');
   expect((await key.post(`/v1/routines/${onIt}/activate`)).data.state).toBe('active');

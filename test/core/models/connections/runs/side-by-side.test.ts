@@ -68,7 +68,7 @@ test(
       'openai-chat',
       'openai-responses',
     ]);
-    // The credentials of the requests are in no other place.
+    // Only the requests contain the credentials.
     const credentials = requests.map(
       ({ headers }) => headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', ''),
     );

@@ -4,7 +4,7 @@ import { createRoutine, runOnce } from '#test/support/routines.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import { MODEL, modelOn, startWorld, type World } from './world.ts';
 
-// Typed results on accounts whose provider file says that their models can be held to a schema, all or one of them.
+// Tests of typed results on accounts whose provider file says that all models, or one, can be held to a schema.
 let world: World;
 const OTHER_MODEL = 'fixture/account-large';
 
@@ -62,7 +62,7 @@ test.for<[ProviderSlot, string, object]>([
     });
     expect(completions().map((body) => body[field])).toEqual([asked, asked]);
 
-    // One that states its outcome is asked for the data in the same call, and not by schema beside a tool.
+    // A run that states its outcome gives the data in the same call, without a schema in the request.
     rig.providers.control.reset();
     await key.patch(`/v1/routines/${id}`, { outcome: 'required' });
     expect(await runOnce(key, id)).toMatchObject({ outcome: 'done', data: DATA, stepCount: 1 });
@@ -70,7 +70,7 @@ test.for<[ProviderSlot, string, object]>([
     expect(both).not.toHaveProperty(field);
     expect(JSON.stringify(both?.['tools'])).toContain(JSON.stringify(FORM.resultSchema));
 
-    // Without a schema nothing of the kind is asked for.
+    // Without a schema the request asks for no JSON.
     rig.providers.control.reset();
     await runOnce(key, await createRoutine(key, { model }));
     expect(completions()[0]).not.toHaveProperty(field);

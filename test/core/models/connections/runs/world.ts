@@ -15,7 +15,7 @@ import { startService, type Service } from '#test/support/service.ts';
 
 export const MODEL = 'fixture/account-small';
 
-/** A service with connected providers and what a runtime for it needs; the runtime itself is started by the test. */
+/** A service with connected providers, and all that a runtime for it needs. The test starts the runtime. */
 export interface World {
   readonly rig: Rig;
   readonly service: Service;
@@ -25,20 +25,20 @@ export interface World {
   readonly env: Readonly<Record<string, string>>;
   /** Variables of a runtime at the address that the service knows. */
   readonly runtimeEnv: Readonly<Record<string, string>>;
-  /** Requests for a completion that the providers got. */
+  /** Counts the requests for a completion that the providers got. */
   asked(): number;
-  /** An account that is connected, with the fixture's catalogue. */
+  /** Connects an account with the fixture's catalogue, and returns its id. */
   account(slot: ProviderSlot, options?: AccountOptions): Promise<string>;
-  /** Activates a routine, lets an occurrence fall due, and gives what a tick made of it. */
+  /** Activates a routine, makes an occurrence due, and returns the run that a tick made of it. */
   occurrence(routineId: string): Promise<{ readonly id: string; readonly state: string }>;
-  /** Every call on accounts that the ledger has of a run. */
+  /** Reads every call of a run from the ledger of account calls. */
   calls(runId: string): Promise<LedgerRow[]>;
   close(): Promise<void>;
 }
 
 export interface AccountOptions {
   readonly credential?: string;
-  /** Refresh token of an account that people sign in to; without it nothing is renewed. */
+  /** Refresh token of an account for sign-ins; without it the service renews nothing. */
   readonly refreshToken?: string;
   readonly owner?: Person;
   readonly models?: readonly string[];
@@ -102,7 +102,7 @@ export async function startWorld(
   };
 }
 
-/** Puts an account on record as its sign-in would have, without the sign-in. */
+/** Stores an account as its sign-in would. */
 async function plantAccount(
   service: Service,
   person: Person,
@@ -144,7 +144,7 @@ function credentialOf(slot: ProviderSlot, value: string, refreshToken: string | 
   };
 }
 
-/** The `model` of a routine on an account. */
+/** Returns the `model` of a routine on an account. */
 export function modelOn(provider: ProviderSlot, connectionId: string, modelId = MODEL) {
   return { provider, connectionId, modelId };
 }

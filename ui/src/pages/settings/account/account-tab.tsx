@@ -83,7 +83,7 @@ function NameForm() {
   );
 }
 
-/** Begins a change of the address, which both addresses confirm by mail. */
+/** Begins a change of the address. Both addresses confirm the change by mail. */
 function EmailForm() {
   const { user } = useSession();
   const config = useRead('/public/config', {}, { staleMs: 600_000 });

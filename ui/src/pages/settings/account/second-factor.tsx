@@ -92,7 +92,6 @@ interface PasskeysProps {
   readonly passkeys: Shape<'SecondFactor'>['passkeys'];
 }
 
-/** Lists the passkeys of the person, who adds and removes them. */
 function Passkeys({ passkeys }: PasskeysProps) {
   const [isAdding, setAdding] = useState(false);
   const remove = useSend('post', '/auth/passkeys/remove', {

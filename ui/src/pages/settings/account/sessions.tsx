@@ -107,7 +107,7 @@ const SYSTEMS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** Names in two words the device that signed in, by its own claim: "Firefox on Linux". */
+/** Names the device that signed in, in two words and by its own claim: "Firefox on Linux". */
 export function deviceOf(userAgent: string | null): string {
   if (userAgent === null) return 'Unknown device';
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -19,7 +19,7 @@ import { mayChange, OfOrganization } from '../of-organization.tsx';
 
 type Assistant = Shape<'Assistant'>;
 
-/** Shows which assistants reach the project, and whether any program does through MCP. */
+/** Shows the assistants that reach the project, and whether programs may use it through MCP. */
 export function AssistantsTab() {
   const projectId = useProjectId();
   return (

@@ -88,7 +88,7 @@ export function actionName(action: Action): string {
 /** Details that repeat other columns, or are only ids. */
 const HIDDEN: ReadonlySet<string> = new Set(['invitationId', 'runId']);
 
-/** Phrases of the details; one without a phrase is shown by its own name. */
+/** Phrases of the details. A detail without a phrase is shown by its own name. */
 const PHRASES: Readonly<Record<string, (value: string) => string>> = {
   name: (value) => value,
   email: (value) => value,
@@ -127,7 +127,7 @@ function phraseOf(name: string, value: string): string {
   return PHRASES[name]?.(value) ?? `${words}: ${value}`;
 }
 
-/** Joins two phrases, without a comma where the second continues the first. */
+/** Joins two phrases, without a comma if the second continues the first. */
 function join(line: string, phrase: string): string {
   if (line === '') return phrase;
   return /^(as|from|to) /.test(phrase) ? `${line} ${phrase}` : `${line}, ${phrase}`;

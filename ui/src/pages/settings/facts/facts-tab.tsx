@@ -144,7 +144,7 @@ function Standing({ facts: { version, createdAt, createdBy } }: Pick<Saved, 'fac
 const MAX = 24_000;
 
 function Counter({ text }: { readonly text: string }) {
-  // As the service counts, for which an emoji is one character.
+  // Count as the service does: an emoji is one character.
   const { length } = Array.from(text);
   return (
     <span className={cx(length > MAX && 'text-bad-ink')}>

@@ -85,7 +85,7 @@ function Difference({ version }: { readonly version: number }) {
   );
 }
 
-/** Shows one version whole, as a run was told it. */
+/** Shows one version whole, as runs received it. */
 export function OneVersion({ version }: { readonly version: string }) {
   const projectId = useProjectId();
   const read = useVersion(Number(version));

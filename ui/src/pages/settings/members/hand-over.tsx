@@ -18,7 +18,7 @@ export interface HandOverProps {
   readonly members: readonly Member[];
 }
 
-/** Makes another member the owner, and the person who asks an admin. */
+/** Makes another member the owner, and the former owner an admin. */
 export function HandOverDialog({ open, onClose, organizationId, members }: HandOverProps) {
   const { user } = useSession();
   const [chosenId, setChosenId] = useState<string>();

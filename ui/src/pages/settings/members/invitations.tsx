@@ -144,7 +144,7 @@ interface InvitationLinkProps {
   readonly onClose: () => void;
 }
 
-/** Shows the link of an invitation once, where there is no mail server to send it. */
+/** Shows the link of an invitation once, if no mail server sends it. */
 function InvitationLink({ invitation, onClose }: InvitationLinkProps) {
   const token = invitation?.token ?? '';
   return (

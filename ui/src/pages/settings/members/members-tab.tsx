@@ -191,10 +191,7 @@ interface EndSessionsDialogProps {
   readonly onClose: () => void;
 }
 
-/**
- * Asks before it ends the sessions of a member in an organization, and whether it should also end the access of their
- * programs.
- */
+/** Asks before a member's sessions in an organization are ended, and whether the access of their programs ends too. */
 function EndSessionsDialog({ member, organization, onClose }: EndSessionsDialogProps) {
   const end = useSend('delete', '/v1/organizations/{organizationId}/members/{userId}/sessions', {
     done: ({ ended, revokedKeys, disconnectedAssistants }) =>

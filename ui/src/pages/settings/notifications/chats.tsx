@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<Chat['kind'], string>> = {
   google_chat: 'Google Chat',
 };
 
-/** Shows the chats that results can be sent to, with a test for each, and adds one. */
+/** Shows the chats that results can be sent to, with a test for each, and adds chats. */
 export function ChatsSection() {
   const chats = useRead('/v1/chats', {});
   return (
@@ -76,7 +76,7 @@ function ChatRow({ chat: { id, name, kind, goneAt, goneReason } }: { readonly ch
   );
 }
 
-/** Asks for another address of a chat that refuses its old one. The routines that send to it keep it. */
+/** Asks for another address of a chat that refuses its old one. Routines continue to send to the chat. */
 function NewAddress({ chatId }: { readonly chatId: string }) {
   const [url, setUrl] = useState('');
   const change = useSend('patch', '/v1/chats/{chatId}', {

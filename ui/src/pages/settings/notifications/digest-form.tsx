@@ -33,7 +33,7 @@ export function DigestSection({ projectId }: { readonly projectId: string }) {
 
 function DigestForm({ digest, projectId }: { digest: Digest; projectId: string }) {
   const [edited, setEdited] = useState<Partial<Choice>>();
-  // A person who has never had one is in the zone of their browser.
+  // A person who never had a digest begins with the time zone of their browser.
   const first = digest.frequency === 'off' && digest.timezone === 'UTC';
   const choice = { ...digest, ...(first ? { timezone: VIEWER_ZONE } : {}), ...edited };
   const { frequency, weekday, hour, timezone } = choice;

@@ -22,7 +22,6 @@ import { ProjectDialog } from './project-dialog.tsx';
 
 type Project = Shape<'Project'>;
 
-/** Lists the projects of the organization. */
 export function ProjectsTab() {
   return <OfOrganization>{(organization) => <Projects organization={organization} />}</OfOrganization>;
 }
