@@ -172,7 +172,7 @@ test.runIf(FULL_SIZE)(
     await makeCurrent('here');
     const settings = { client: temporal, taskQueue: config.TEMPORAL_TASK_QUEUE, log: deps.log };
     const elsewhere = { ...settings, workflowId, everyMs: 100, stuckAfterMs: 500 };
-  // A worker that would not get the new scheduler leaves the old one alone.
+    // A worker that would not get the new scheduler leaves the old one alone.
     const kept = [await keepScheduler({ ...elsewhere, takesRuns: () => false })];
     const waitsLong = async () => (await found()).waitsMs > 3_000;
     await expect.poll(waitsLong).toBe(true);

@@ -99,7 +99,7 @@ test.runIf(FULL_SIZE)(
     expect(await migrating.exited).toBe(0);
     expect(migrating.output()).toContain('9998_widen');
     await reader.query('select widened from routines');
-  // An index that is built concurrently waits for old transactions without blocking others.
+    // An index that is built concurrently waits for old transactions without blocking others.
     expect((await reader.query('select lock_timeout from said')).rows).toEqual([{ lock_timeout: '0' }]);
   },
 );

@@ -46,7 +46,7 @@ function ledger(): string {
   return path.join(folder, 'ledger');
 }
 
-/** How far the approved call is when its worker is killed; on each change it has arrived. */
+/** State of the approved call when its worker is killed. Each change runs only the first. */
 const MOMENTS = ['arrived', 'approved', 'answered'] as const;
 const CASES = Array.from({ length: FULL_SIZE ? 30 : 1 }, (_, index) => ({
   order: `order-${index}`,

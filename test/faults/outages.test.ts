@@ -46,7 +46,7 @@ test.runIf(FULL_SIZE)(
     });
 
     await cluster.kill('postgres');
-  // Its backends notice a moment later that their server is gone.
+    // Its backends notice a moment later that their server is gone.
     await expect.poll(async () => (await key.get('/v1/models')).status).toBe(503);
     release();
     const away = Date.now();
@@ -76,7 +76,7 @@ test.runIf(FULL_SIZE)(
 
     await expect.poll(() => key.get('/v1/runs').then(({ status }) => status), POLL).toBe(200);
     expect((await person.session.get('/v1/projects')).status).toBe(200);
-  // The model's response arrived when it could not be stored. The service kept it until it could, and paid once.
+    // The model's response arrived when it could not be stored. The service kept it until it could, and paid once.
     const ended = await runEnded(key, underWay.id);
     expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
     // A follower of the run learns of its end on the same connection.

@@ -29,7 +29,7 @@ const WEATHER = {
 };
 
 describe.each(SLOTS)('a model step on %s', (provider) => {
-  /** What the three protocols have in common is tried on one of them on each change. */
+  /** On each change only one protocol is tested for behaviour that all three share. */
   const common = test.runIf(FULL_SIZE || provider === SLOTS[0]);
   const run = (changes: Parameters<typeof runOn>[2] = {}) =>
     client.run(runOn(rig, runtime.instanceId, { provider, ...changes }));

@@ -411,7 +411,7 @@ test.runIf(FULL_SIZE)(
     const erased = page.getByText('Its texts were erased');
     await expect
       .poll(async () => {
-      // The page reads again when the reader returns to it.
+        // The page reads again when the reader returns to it.
         await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
         return erased.count();
       })

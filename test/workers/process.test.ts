@@ -48,7 +48,7 @@ test.runIf(FULL_SIZE)(
     expect(chats()).toHaveLength(1);
     expect(chats()[0]?.aborted).toBe(false);
 
-  // A run that was started in the meantime waits for the next worker and is not lost.
+    // A run that was started in the meantime waits for the next worker and is not lost.
     expect((await key.get(`/v1/runs/${second.data.id}`)).data.state).toBe('queued');
     await workers.start();
     expect(await runEnded(key, second.data.id)).toMatchObject({ state: 'succeeded' });

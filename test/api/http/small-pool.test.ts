@@ -11,7 +11,7 @@ const AT_ONCE = 50;
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '2' } });
 
-/** Bodies that make the operation do its work, transaction and all; the others are refused or need none. */
+/** Bodies with which an operation does its work, including its transaction. The other operations need no body. */
 const BODIES: Readonly<Record<string, (index: number) => unknown>> = {
   createSkill: (index) => ({ name: `skill ${index}`, instructions: 'x'.repeat(20) }),
   createRoutine: (index) => routineBody({ name: `routine ${index}`, webhookUrl: 'http://127.0.0.1:4999/' }),

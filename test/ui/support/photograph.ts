@@ -25,7 +25,7 @@ export interface State extends VisitOptions {
 
 const WIDTHS = [1280, 360] as const;
 const THEMES = ['light', 'dark'] as const;
-/** True where each state is looked at in all four views; else wide and light or narrow and dark, by turns. */
+/** True for all four views. Otherwise states are checked wide and light or narrow and dark, by turns. */
 const ALL_VIEWS = FULL_SIZE || SHOTS !== undefined;
 
 /** Chooses states on each change: those that every page has, and every second one in the list. */
@@ -34,10 +34,10 @@ function isLookedAt({ name, loading }: State, index: number): boolean {
 }
 
 /**
- * Goes through a page in all its states, on each change in half of them, wide and narrow, light and dark. Each has to
- * hold to the policy, write nothing to the console and need no sideways scrolling, and axe-core finds nothing serious,
- * which takes a third of a second for each view on a busy machine. Pictures are taken where a folder is named for them.
- * All states that a person sees are opened in one tab, one after the other, which holds the compiled scripts.
+ * Opens a page in all its states, on each change in half of them, wide and narrow, light and dark. Expects of each state
+ * that it follows the content security policy, writes nothing to the console and needs no sideways scrolling, and that
+ * axe-core finds no serious fault, which takes a third of a second per view on a busy machine. Takes pictures if a folder
+ * is named for them. All states with a signed-in person use one tab, which keeps the compiled scripts.
  */
 export async function photograph(visit: Visit, pageName: string, states: readonly State[]): Promise<void> {
   const tabs = new Map<State['as'], Watched>();
@@ -58,7 +58,7 @@ async function lookAt(watched: Watched, pageName: string, state: State, turn: nu
   const { page } = watched;
   await page.setViewportSize(sizeOf(state.width ?? 1280));
   await page.emulateMedia({ colorScheme: state.theme ?? 'light', reducedMotion: 'reduce' });
-    // Otherwise the browser loads nothing if only the fragment of the address has changed.
+  // Otherwise the browser loads nothing if only the fragment of the address has changed.
   if (state.path.includes('#')) await page.goto('about:blank');
   await page.goto(state.path);
   if (state.loading !== true) await watched.settled();
@@ -87,10 +87,7 @@ export interface Step {
   readonly foreign?: boolean;
 }
 
-/**
- * Takes the steps of what a person does, one after the other and on each change every second one, under one name; the
- * page is left as it was.
- */
+/** Photographs a sequence of steps, on each change every second one, and leaves the page unchanged. */
 export function sequence(name: string) {
   let count = 0;
   return async (watched: Watched, step: string, { foreign = false }: Step = {}): Promise<void> => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-/** On each change every kind of attack is tried in one way, and at full size in ten. */
+/** Number of attacks. On each change every kind is tried in one variant, and at full size in ten. */
 const RESULTS = sized(100);
 
 test('results that lead the model to a held tool lead to actions that wait, and to no call', async () => {

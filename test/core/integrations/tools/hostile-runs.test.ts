@@ -44,7 +44,7 @@ async function runAgainst(
   return { run, step: toolSteps(run)[0], routineId, told };
 }
 
-/** On each change every kind of attack is tried in one way, and at full size in ten. */
+/** Number of attacks. On each change every kind is tried in one variant, and at full size in ten. */
 const RESULTS = sized(100);
 
 const LOOKUP = { name: 'lookup', arguments: { query: 'x' } };

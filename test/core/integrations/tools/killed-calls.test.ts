@@ -51,7 +51,7 @@ async function startOrders(): Promise<NodeProcess> {
   return started;
 }
 
-/** The killed process, and how far the call is by then. On each change `killed-worker.test.ts` kills the worker. */
+/** The killed process, and the state of the call at that moment. On each change `killed-worker` kills the worker. */
 const KILLS = [
   { victim: 'worker', moment: 'acted' },
   { victim: 'tool server', moment: 'acted' },
