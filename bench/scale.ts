@@ -2,7 +2,7 @@ import { enqueueManualRun } from '#core/execution/runs/enqueue.ts';
 import { dyingProcess } from '#test/support/end-deps.ts';
 import { admitRuns } from '#core/execution/admission/admit.ts';
 import { beginStep } from '#core/execution/steps/begin-step.ts';
-import { success } from '#core/execution/run-states/ending.ts';
+import { success } from '#core/execution/run-states/states.ts';
 import { recordStepAndSuccess } from '#core/execution/steps/record-step.ts';
 import { listRuns } from '#core/execution/runs/index.ts';
 import { claimDueRoutines } from '#core/scheduling/index.ts';

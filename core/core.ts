@@ -1,5 +1,4 @@
 import type { Engine } from '#core/foundation/engine/index.ts';
-import type { Nudges } from '#core/foundation/work/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Mailer } from '#lib/mail.ts';
@@ -38,4 +37,12 @@ export interface Core {
   readonly maxCostUsdPerOrganization: string | undefined;
   /** Returns true when routines of this model provider may run now. */
   readonly providerEnabled: (provider: string) => boolean;
+}
+
+/** Begins rounds of work in the background, for callers that must not wait. A tick repeats rounds that fail. */
+export interface Nudges {
+  /** Starts a round for due work; after a round under way, another one follows. */
+  nudge(name: string): void;
+  /** Resolves when no round is under way. */
+  idle(): Promise<void>;
 }

@@ -1,12 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOver, timeFor, timetableOf, withoutJitter } from '#core/foundation/timetable/index.ts';
-import { setNextTimes } from '#core/authoring/routines/index.ts';
-import { occurrences as occurrencesOfRuns, replaceOpenRuns, type EndDeps } from '#core/execution/runs/index.ts';
-import { isUnavailable, transaction } from '#lib/database/index.ts';
-import { dueWithinSeconds, lockDueRoutines, type DueRoutine } from './due-routines.ts';
-import { decide, occurrenceRows, type Decision, type OccurrenceRow } from './occurrence.ts';
-import { pauseWithNews } from './reconcile.ts';
-import { judgeOccurrences, type SkipRules } from './skip-reasons.ts';
+import { paidPlanOf } from '#core/accounts/billing/index.ts';
+import { pauseStopped, setNextTimes } from '#core/authoring/routines/index.ts';
+import { notifyPaused } from '#core/delivery/notifications/index.ts';
+import { accountOf, breakerIsOpen } from '#core/execution/breaker/index.ts';
+import {
+  followPauses,
+  occurrences as occurrencesOfRuns,
+  replaceOpenRuns,
+  type EndDeps,
+} from '#core/execution/runs/index.ts';
+import { budgetColumns } from '#core/usage/index.ts';
+import { empty, isUnavailable, sql, transaction, type Db } from '#lib/database/index.ts';
+import {
+  decide,
+  judgeOccurrences,
+  occurrenceRows,
+  type Decision,
+  type DueRoutine,
+  type OccurrenceRow,
+  type SkipRules,
+} from './occurrence.ts';
 
 /** Routines claimed in one transaction: enough to be cheap, and few enough to lock the rows only briefly. */
 const CLAIM_BATCH = 500;
@@ -29,6 +43,15 @@ export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<Cl
   await sleep(Math.max(Math.ceil(waitMs), 1), undefined, { signal });
   const second = await claimBatches(deps, signal);
   return { runs: first.runs + second.runs, skipped: first.skipped + second.skipped };
+}
+
+/** Returns the milliseconds until the next routine is due, at most zero for now; undefined for none in two seconds. */
+async function dueWithinSeconds(db: Db): Promise<number | undefined> {
+  const [soon] = await db.rows<{ ms: number | null }>`
+    select (extract(epoch from min(next_run_at) - now()) * 1000)::float8 as ms from routines
+    where state = 'active' and next_run_at <= now() + interval '2 seconds'
+  `;
+  return soon?.ms ?? undefined;
 }
 
 /** Number of routines whose claims may fail in one call. With more failures the fault is not in a row. */
@@ -88,7 +111,7 @@ const NOTHING: Claimed = { ...NOTHING_CLAIMED, more: false, skippedBy: new Map()
 
 /**
  * Claims one batch of due routines in one transaction: inserts a row for every occurrence and advances the next times.
- * It skips rows that another tick has locked, and the unique index on (routine, instant) lets none be claimed twice.
+ * Rows that another tick has locked are skipped, and the unique index on (routine, instant) prevents a second claim.
  * @param batch.except ids of routines to leave out
  * @param batch.locked gets the ids of the routines that are being claimed
  */
@@ -144,6 +167,44 @@ export function claimDueRoutines(
   });
 }
 
+/**
+ * Locks due routines, the longest due first, and skips those that another tick has locked.
+ * @param except ids of routines to leave out, because their claim has failed
+ */
+export function lockDueRoutines(tx: Db, batchSize: number, except: readonly string[] = []): Promise<DueRoutine[]> {
+  return tx.rows<DueRoutine>`
+    with due as (
+      -- Limited and locked before the joins, so that they look up one batch only.
+      select id, project_id, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds, model_provider,
+      model_connection_id, model_id, overlap, misfire, not_before,
+        ${budgetColumns('r')} as budget, next_run_at
+      from routines r
+      where state = 'active' and next_run_at <= now() ${except.length === 0 ? empty : sql`and id <> all(${except})`}
+      order by next_run_at
+      limit ${batchSize}
+      -- Not 'for update', which the foreign key of a run that is inserted meanwhile would wait for.
+      for no key update skip locked
+    )
+    select due.id, due.project_id as "projectId", p.organization_id as "organizationId",
+      ${paidPlanOf(sql`o`)} as "paidPlan", due.schedule, due.timezone, due.starts_at as "startsAt",
+      due.ends_at as "endsAt", due.skip_dates as "skipDates", due.jitter_seconds as "jitterSeconds",
+      due.model_provider as provider,
+      ${accountOf(sql`due`)} as account, ${breakerIsOpen(accountOf(sql`due`))} as "breakerOpen", due.overlap,
+      due.misfire, due.not_before as "notBefore", jsonb_build_object('routine', due.budget, 'project', ${budgetColumns('p')},
+        'organization', ${budgetColumns('o')}) as budgets, due.next_run_at as "dueAt",
+      last.until as "accountedUntil", now() as now
+    from due
+    join projects p on p.id = due.project_id
+    join organizations o on o.id = p.organization_id
+    left join lateral (
+      select coalesce(skipped_until, scheduled_for) as until from runs
+      where routine_id = due.id and scheduled_for is not null
+      order by scheduled_for desc limit 1
+    ) last on true
+    order by due.next_run_at
+  `;
+}
+
 function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { reason, skipped_count: count } of occurrences) {
@@ -195,4 +256,21 @@ function tryDecide(routine: DueRoutine): Decided | undefined {
   } catch {
     return undefined;
   }
+}
+
+export type PauseDeps = Parameters<typeof followPauses>[0];
+
+/** Routines that must be paused, by reason. */
+interface Stopped {
+  /** Routines whose schedule this process cannot compute, each with the occurrence that could not run, if any. */
+  readonly unreadable: ReadonlyMap<string, string | null>;
+  /** Ids of the routines whose window is over. */
+  readonly ended: readonly string[];
+}
+
+/** Pauses routines whose rows the transaction has locked, and queues the events and mails about it. */
+export async function pauseWithNews(deps: PauseDeps, tx: Db, { unreadable, ended }: Stopped): Promise<void> {
+  const paused = await pauseStopped(tx, { unreadable: [...unreadable.keys()], ended });
+  await followPauses(deps, tx, paused, unreadable);
+  await notifyPaused(tx, paused, unreadable);
 }

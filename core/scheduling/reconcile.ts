@@ -1,18 +1,15 @@
 import type { Core } from '#core/core.ts';
-import { notifyPaused } from '#core/delivery/notifications/index.ts';
 import { nextTimeFrom, type Timing } from '#core/foundation/timetable/index.ts';
-import { pauseStopped, pauseRoutinesOn, setNextTimes } from '#core/authoring/routines/index.ts';
-import { followPauses } from '#core/execution/runs/index.ts';
-import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { pauseRoutinesOn, setNextTimes } from '#core/authoring/routines/index.ts';
+import { transaction, type Database } from '#lib/database/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
+import { pauseWithNews, type PauseDeps } from './claim.ts';
 
 interface Unscheduled extends Timing {
   readonly now: Date;
 }
 
-type PauseDeps = Parameters<typeof followPauses>[0];
-
-/** Gives a next time to active routines without one. None should exist, and without a next time it would never run. */
+/** Gives a next time to active routines without one, which should not exist and would never run. */
 export function reconcileNextTimes(deps: PauseDeps & { readonly database: Database }): Promise<number> {
   return transaction(deps.database, async (tx) => {
     const lost = await tx.rows<Unscheduled>`
@@ -65,19 +62,4 @@ export async function pauseOfDisabledProviders(
     paused += ids.length;
   }
   return paused;
-}
-
-/** Routines that must be paused, by reason. */
-interface Stopped {
-  /** Routines whose schedule this process cannot compute, each with the occurrence that could not run, if any. */
-  readonly unreadable: ReadonlyMap<string, string | null>;
-  /** Ids of the routines whose window is over. */
-  readonly ended: readonly string[];
-}
-
-/** Pauses routines whose rows the transaction has locked, and queues the events and mails about it. */
-export async function pauseWithNews(deps: PauseDeps, tx: Db, { unreadable, ended }: Stopped): Promise<void> {
-  const paused = await pauseStopped(tx, { unreadable: [...unreadable.keys()], ended });
-  await followPauses(deps, tx, paused, unreadable);
-  await notifyPaused(tx, paused, unreadable);
 }

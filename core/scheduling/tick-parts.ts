@@ -1,41 +1,24 @@
 import { keepPaymentsInStep, type Payment } from '#core/accounts/billing/index.ts';
 import { queueLeadMails } from '#core/accounts/leads/index.ts';
-import { digestKind, queueResultDigests, resultKind } from '#core/upkeep/digests/index.ts';
+import { queueResultDigests } from '#core/upkeep/digests/index.ts';
 import { expireCalls } from '#core/models/calls/index.ts';
-import {
-  accountKinds,
-  sweepModelConnections,
-  type AccountsCore,
-  type ModelCredentials,
-} from '#core/models/connections/index.ts';
+import { sweepModelConnections } from '#core/models/connections/index.ts';
 import { proposals } from '#core/authoring/routines/index.ts';
-import { queueSummaries, runEndedKind, spendingKind, summaryKind } from '#core/delivery/notifications/index.ts';
-import { adoptMessages, messageKinds, type MessageDeps } from '#core/foundation/outbox/index.ts';
-import { workOff, type Kinds } from '#core/foundation/work/index.ts';
-import {
-  actionHeldKind,
-  actionRunKind,
-  expireActions,
-  startDueActions,
-  type StartActionsDeps,
-} from '#core/execution/actions/index.ts';
+import { queueSummaries } from '#core/delivery/notifications/index.ts';
+import { adoptMessages } from '#core/foundation/outbox/index.ts';
+import { workOff } from '#core/foundation/work/index.ts';
+import { expireActions, startDueActions } from '#core/execution/actions/index.ts';
 import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/execution/retention/index.ts';
 import { expireQueued, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { releaseDue, type Admission, type AdmissionReport } from '#core/execution/admission/index.ts';
 import { settleLostCalls } from '#core/execution/steps/index.ts';
-import { chatKind } from '#core/delivery/chats/index.ts';
-import { startDueDeliveries, type StartDeliveriesDeps } from '#core/delivery/webhooks/index.ts';
+import { startDueDeliveries } from '#core/delivery/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { TickPart } from '#lib/metrics/index.ts';
 import { claimAll, NOTHING_CLAIMED, type ClaimDeps, type ClaimReport } from './claim.ts';
 import { forgetExpired } from './housekeeping.ts';
+import { kindsOf, type KindDeps } from './nudges.ts';
 import { pauseOfDisabledProviders, reconcileNextTimes } from './reconcile.ts';
-
-export type KindDeps = AccountsCore &
-  MessageDeps &
-  StartDeliveriesDeps &
-  StartActionsDeps &
-  Parameters<typeof actionRunKind>[0] & { readonly modelCredentials: ModelCredentials };
 
 export type TickDeps = ClaimDeps &
   RetentionDeps &
@@ -150,29 +133,6 @@ export function createTickParts(deps: TickDeps): TickParts {
 
 /** Kinds of due work that write messages. */
 const WRITING = ['action_run', 'action_held', 'run_ended', 'spending', 'summary', 'digest', 'result', 'account'];
-
-/** The kinds of due work of this release, by the names in their rows. */
-export function kindsOf(deps: KindDeps): Kinds {
-  return {
-    ...messageKinds(deps),
-    run_ended: runEndedKind,
-    spending: spendingKind,
-    summary: summaryKind,
-    digest: digestKind,
-    result: resultKind,
-    chat: chatKind(deps),
-    action_held: actionHeldKind,
-    action_run: actionRunKind(deps),
-    ...accountKinds(deps),
-  };
-}
-
-/** Does work after a transaction: starts deliveries and approved actions, settles proposals, or works off a kind. */
-export function doNow(deps: KindDeps, name: string): Promise<unknown> {
-  if (name === 'deliveries') return startDueDeliveries(deps);
-  if (name === 'actions') return startDueActions(deps);
-  return name === 'proposals' ? proposals.settleProposals(deps) : workOff(deps, kindsOf(deps), name);
-}
 
 async function measured<T>(
   { metrics, log }: Pick<TickDeps, 'metrics' | 'log'>,

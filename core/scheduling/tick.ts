@@ -11,8 +11,8 @@ const MESSAGES_MS = 10_000;
 const RETENTION_MS = 4_000;
 
 /**
- * Makes one tick: all parts in order. Ticks may overlap, in one process or many. A part that fails does not keep the
- * others from their turn; the first error is thrown at the end.
+ * Makes one tick: all parts in order. Ticks may overlap, in one process or many. The other parts continue after an
+ * error; the first error is thrown at the end.
  */
 export function tick(deps: TickDeps, signal: AbortSignal = new AbortController().signal): Promise<TickReport> {
   const parts = createTickParts(deps);

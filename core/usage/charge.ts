@@ -2,9 +2,20 @@ import type { Core } from '#core/core.ts';
 import { costOf, NO_USAGE, totalTokens, type Prices, type Usage } from '#core/foundation/cost/index.ts';
 import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { budgetColumns, limitsOf, tooLittleLeft, type Budgets, type OperatorCap, type ScopeLimits } from './budget.ts';
+import {
+  addToTotals,
+  budgetColumns,
+  limitsOf,
+  spentThisMonth,
+  spentToday,
+  today,
+  tooLittleLeft,
+  type Budgets,
+  type OperatorCap,
+  type PassedLimit,
+  type ScopeLimits,
+} from './budget.ts';
 import { addedToDay } from './settle.ts';
-import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';
 
 /** Purposes of calls outside of a run; each takes the place of a routine's id in the usage of a project. */
 type Purpose = 'model-tests' | 'drafts';

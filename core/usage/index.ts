@@ -1,16 +1,20 @@
 export {
   LIMIT_NAMES,
   LIMIT_SCOPES,
+  MIN_OUTPUT_TOKENS,
   RAISED_BY,
   budgetColumns,
   isLimited,
+  leastOf,
   limitInWords,
   limitsOf,
+  overBudget,
   tooLittleLeft,
   type Budgets,
   type LimitName,
   type LimitScope,
   type OperatorCap,
+  type PassedLimit,
   type ScopeLimits,
 } from './budget.ts';
 export { spendBesideRuns, type SpentBesideRuns } from './charge.ts';
@@ -34,4 +38,3 @@ export {
   type Spent,
 } from './settle.ts';
 export { PACE_DAYS, readSpending, sharesUsed, spentBudgets, type Spending } from './spending.ts';
-export { leastOf, MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';

@@ -1,7 +1,6 @@
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { pricesAt, type Prices } from '#core/foundation/cost/index.ts';
 import type { Attempt } from './settle.ts';
-import type { ScopeLimits } from './budget.ts';
 import {
   costLeft,
   leastOf,
@@ -12,7 +11,8 @@ import {
   today,
   tokensLeft,
   type PassedLimit,
-} from './totals.ts';
+  type ScopeLimits,
+} from './budget.ts';
 
 /**
  * Enough output for a step to begin. A step never waits for more, and leaves this much to each step that waits.

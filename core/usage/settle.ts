@@ -1,6 +1,6 @@
 import { empty, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { totalTokens, type Usage } from '#core/foundation/cost/index.ts';
-import { addToTotals, today } from './totals.ts';
+import { addToTotals, today } from './budget.ts';
 
 /** One attempt at a model step. */
 export interface Attempt {

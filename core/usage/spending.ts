@@ -1,7 +1,14 @@
 import type { Budget } from '#core/accounts/settings/index.ts';
 import type { Db } from '#lib/database/index.ts';
-import { budgetColumns, type Budgets } from './budget.ts';
-import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
+import {
+  budgetColumns,
+  MIN_OUTPUT_TOKENS,
+  spentThisMonth,
+  spentToday,
+  thisMonth,
+  today,
+  type Budgets,
+} from './budget.ts';
 
 /** Number of full days from which the pace of other routines is computed. */
 export const PACE_DAYS = 7;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { markOrganizationDeleted } from '#core/accounts/organizations/index.ts';
 import { lockOrganization } from '#core/accounts/organizations/roles.ts';
 import { lockRoutine } from '#core/authoring/routines/queries.ts';
-import { lockDueRoutines } from '#core/scheduling/due-routines.ts';
+import { lockDueRoutines } from '#core/scheduling/claim.ts';
 import { AT_ONCE, transaction, type Db } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';

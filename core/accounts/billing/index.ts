@@ -5,6 +5,7 @@ export {
   mayWrite,
   othersHaveRun,
   PAID_PLANS,
+  paidPlanOf,
   PLANS,
   readPeriodUsage,
   runsAtATimeOf,

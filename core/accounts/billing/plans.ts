@@ -1,4 +1,4 @@
-import { paidPlanOf, type PaidPlan } from '#core/accounts/organizations/index.ts';
+import type { PaidPlan } from '#core/accounts/organizations/index.ts';
 import { join, sql, type Sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
@@ -24,6 +24,14 @@ export interface PlanRule {
 /** Returns an organization's plan: the one it has paid for, or the operator's default on a self-hosted service. */
 export function effectivePlan(rule: PlanRule, paidPlan: Plan | null): Plan {
   return rule.billingConfigured ? (paidPlan ?? 'free') : rule.defaultPlan;
+}
+
+/**
+ * Returns an SQL expression: the plan that a row of `organizations` has paid for. The plan ends with the paid time by
+ * itself, even while neither scheduler nor payment processor works.
+ */
+export function paidPlanOf(organization: Sql): Sql {
+  return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
+import { paidPlanOf } from '#core/accounts/billing/index.ts';
 import {
   lacksSecondFactor,
-  paidPlanOf,
   readApiKey,
   type PaidPlan,
   type Role,

@@ -30,7 +30,6 @@ export {
   ensureOrganization,
   foundOrganization,
   listOrganizations,
-  paidPlanOf,
   type Organization,
   type PaidPlan,
 } from './organizations.ts';

@@ -1,5 +1,5 @@
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { sql, lockKey, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -130,11 +130,3 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
 
 /** Plans that an organization can have paid for; null in its row means none. */
 export type PaidPlan = 'starter' | 'pro' | 'scale';
-
-/**
- * Returns an SQL expression: the plan that a row of `organizations` has paid for. The plan ends with the paid time by
- * itself, even while neither scheduler nor payment processor works.
- */
-export function paidPlanOf(organization: Sql): Sql {
-  return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;
-}

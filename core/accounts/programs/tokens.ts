@@ -1,12 +1,7 @@
 import { hash } from 'node:crypto';
 import { mcpResource, tokenPrefix } from '#core/accounts/identity/index.ts';
-import {
-  lacksSecondFactor,
-  paidPlanOf,
-  type PaidPlan,
-  type Role,
-  type Scope,
-} from '#core/accounts/organizations/index.ts';
+import { paidPlanOf } from '#core/accounts/billing/index.ts';
+import { lacksSecondFactor, type PaidPlan, type Role, type Scope } from '#core/accounts/organizations/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { shownName } from './clients.ts';
 

@@ -1,2 +1,2 @@
 export { KEPT_FACTS, MAX_FACTS, readFacts, writeFacts } from './facts.ts';
-export { forgetFactsOf, listFactsVersions, readFactsVersion, toldFactsJson, type ToldFacts } from './versions.ts';
+export { forgetFactsOf, listFactsVersions, readFactsVersion, type ToldFacts } from './versions.ts';

@@ -1,5 +1,5 @@
 import { authorJson, type Author } from '#core/foundation/audit/index.ts';
-import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
@@ -48,18 +48,6 @@ export async function readFactsVersion(db: Db, projectId: string, version: numbe
 }
 
 export type ToldFacts = Pick<FactsVersion, 'version' | 'text'>;
-
-/**
- * Selects the facts for a run as one JSON value, or null, as a part of the statement that reads the run. A run that a
- * person starts gets the newest facts, every other run the facts of its routine's proof.
- */
-export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: Sql }): Sql {
-  return sql`(
-    select json_build_object('version', f.version, 'text', f.text) from project_facts f
-    where f.project_id = ${run.projectId} and (${run.trigger} in ('manual', 'rehearsal') or f.version = ${run.activeFacts})
-    order by f.version desc limit 1
-  )`;
-}
 
 /** Deletes at most `limit` versions of facts of deleted projects; returns how many. */
 export function forgetFactsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {

@@ -1,8 +1,8 @@
-import { z } from 'zod';
-import { addWork, RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
+import { RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import { isLimited, sharesUsed, type LimitName } from '#core/usage/index.ts';
-import { AT_ONCE, deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { followsBudgets, hasSubscription, readSubscriptions, type MailSubscription } from './subscription.ts';
+import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { spender } from './notes.ts';
+import { followsBudgets, readSubscriptions, type MailSubscription } from './subscription.ts';
 import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
 
 /** A budget that reaches a threshold for the first time in its period, with the people of a project who are mailed. */
@@ -135,19 +135,6 @@ export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, { table: 'budget_notices', where: sql`period < now() - interval '62 days'`, limit });
 }
 
-const spender = z.object({ runId: z.string(), routineId: z.string() });
-
-/**
- * Body of a common table expression that queues a check of the budgets after a step, because the run may last long.
- * @param step relation with `run_id`, `index`, `routine_id`
- */
-export function noteSpending(step: Sql): Sql {
-  return addWork(sql`select 'spending', step.run_id || ':' || step.index, o.id, ${AT_ONCE},
-        jsonb_build_object('runId', step.run_id, 'routineId', step.routine_id)
-      from ${step} step join routines r on r.id = step.routine_id join projects p on p.id = r.project_id
-      join organizations o on o.id = p.organization_id where ${hasSubscription}`);
-}
-
 export const spendingKind: RecordKind = {
   ...RECORD_PACE,
   record: (tx, { payload }) => notifySpending(tx, spender.parse(payload)),
@@ -157,7 +144,10 @@ export const spendingKind: RecordKind = {
  * Mails about the budgets that a step has filled to four fifths, or used up. Each threshold is reported once in a
  * period, so the end of the run does not repeat it.
  */
-export async function notifySpending(tx: Db, { runId, routineId }: z.output<typeof spender>): Promise<void> {
+export async function notifySpending(
+  tx: Db,
+  { runId, routineId }: { readonly runId: string; readonly routineId: string },
+): Promise<void> {
   const [subscription] = await readSubscriptions(tx, [routineId]);
   if (subscription === undefined) return;
   const crossings = await findCrossings(tx, subscription, undefined);

@@ -1,16 +1,9 @@
 import type { Core } from '#core/core.ts';
 import { markWebhookGone } from '#core/authoring/routines/index.ts';
 import { type Database, sql, transaction, type Db } from '#lib/database/index.ts';
-import { unanswered, type Exchange } from '#lib/outbound/index.ts';
-import { claimAttempt, type ClaimedAttempt } from './claim.ts';
-import {
-  decideVerdict,
-  MAX_ATTEMPTS,
-  type DeliveryState,
-  type DeliveryFailure,
-  type AttemptVerdict,
-} from './delivery.ts';
-import { sendAttempt, type SendDeps } from './send.ts';
+import { MAX_RETRY_AFTER_MS, unanswered, type Exchange } from '#lib/outbound/index.ts';
+import type { DeliveryFailure, DeliveryState } from './delivery.ts';
+import { sendAttempt, type ClaimedAttempt, type SendDeps } from './send.ts';
 
 export interface AttemptDeps extends SendDeps, Pick<Core, 'database'> {}
 
@@ -48,6 +41,46 @@ export async function attemptDelivery(
   return outcome;
 }
 
+/** How long an attempt holds its delivery: longer than the activity may take, so its end means a lost worker. */
+const SENDING_LEASE = sql`interval '60 seconds'`;
+
+/**
+ * Claims a delivery for one attempt and records it in one statement. If the process dies, the lease ends. All times are
+ * the database's, because the clocks of workers may differ.
+ * @param after number of the caller's own attempt that broke off, whose lease it takes over
+ * @returns undefined when no attempt is due: the delivery waits, is being sent by another worker, is over, or unknown
+ */
+export function claimAttempt(db: Db, deliveryId: string, after?: number): Promise<ClaimedAttempt | undefined> {
+  return db.row<ClaimedAttempt>`
+    with claimed as (
+      update webhook_deliveries set
+        state = 'sending', attempt_count = attempt_count + 1, claimed_until = now() + ${SENDING_LEASE}
+      where id = ${deliveryId} and (
+        (state = 'pending' and next_attempt_at <= now()) or (state = 'sending' and (claimed_until <= now()
+        or attempt_count = ${after ?? null}::integer))
+      )
+      returning *
+    ), crashed as (
+      update webhook_attempts a set error = ${CRASHED}
+      from claimed
+      where a.delivery_id = claimed.id and a.index = claimed.attempt_count - 1
+        and a.status is null and a.error is null
+    ), attempt as (
+      insert into webhook_attempts (delivery_id, index, started_at)
+      select id, attempt_count, now() from claimed
+      returning started_at
+    )
+    select d.id as "deliveryId", d.project_id as "projectId", d.routine_id as "routineId", d.run_id as "runId",
+      d.body, d.attempt_count as index, d.attempt_count - d.ladder_offset as rung,
+      attempt.started_at as "startedAt", r.state = 'archived' as "isArchived", r.webhook_url as "webhookUrl", r.webhook_secret as "sealedSecret",
+      case when r.webhook_secret_previous_until > now() then r.webhook_secret_previous end
+        as "sealedPreviousSecret"
+    from claimed d cross join attempt join routines r on r.id = d.routine_id
+  `;
+}
+
+const CRASHED = 'the service broke it off; whether the receiver got it is unknown';
+
 interface Performed {
   readonly exchange: Exchange;
   readonly verdict: AttemptVerdict;
@@ -69,6 +102,58 @@ async function perform(
 
 function unsent(reason: DeliveryFailure, why: string): Performed {
   return { exchange: unanswered(`not sent: ${why}`, 0), verdict: { state: 'failed', reason } };
+}
+
+type AttemptVerdict =
+  | { readonly state: 'delivered' }
+  | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
+  | { readonly state: 'failed'; readonly reason: DeliveryFailure };
+
+/** Decides the consequence of an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+function decideVerdict(rung: number, exchange: Exchange): AttemptVerdict {
+  const { status, interrupted, retryAfterMs } = exchange;
+  if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };
+  if (interrupted) return { state: 'pending', delayMs: 0, counts: false };
+  const delayMs = deliveryRetryMs(rung, retryAfterMs);
+  return delayMs === undefined
+    ? { state: 'failed', reason: 'retries_exhausted' }
+    : { state: 'pending', delayMs, counts: true };
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Waits between attempts. The first attempt comes at once, the last about three days later. */
+export const RETRY_LADDER_MS: readonly number[] = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+export const MAX_ATTEMPTS = RETRY_LADDER_MS.length + 1;
+
+/** Each wait varies by up to this fraction, so that deliveries that failed together do not return together. */
+const JITTER = 0.1;
+
+/**
+ * Returns the wait after a failed attempt (1 is the first), at least as long as the receiver asked for.
+ * @returns undefined after the last attempt
+ */
+export function deliveryRetryMs(
+  attempt: number,
+  retryAfterMs = 0,
+  random: () => number = Math.random,
+): number | undefined {
+  const wait = RETRY_LADDER_MS[attempt - 1];
+  if (wait === undefined) return undefined;
+  const jittered = wait * (1 - JITTER + 2 * JITTER * random());
+  return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
 }
 
 async function record(

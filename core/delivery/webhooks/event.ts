@@ -1,9 +1,82 @@
+import type { Core } from '#core/core.ts';
+import type { PausedRoutine } from '#core/events.ts';
 import type { Usage } from '#core/foundation/cost/index.ts';
 import type { Trigger } from '#core/foundation/engine/index.ts';
-import type { PausedRoutine } from '#core/events.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { urgencyOf, type ComparedResult, type Urgency } from '#core/authoring/outcomes/index.ts';
+import { afterCommit, AT_ONCE, type Db } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
 import { utf8Start } from '#lib/text.ts';
+
+type EnqueueCore = Pick<Core, 'work'>;
+
+/**
+ * Queues the event of a run in the transaction that ends the run, so that neither exists without the other. It starts
+ * after the commit, or by a tick. Does nothing if the routine has no webhook or its receiver is gone.
+ */
+export function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
+  return enqueue(core, tx, [{ ...run, runId: run.id, type: eventType(run), body: () => eventBody(run) }]);
+}
+
+/**
+ * Queues the event of a routine that the service pauses, in the transaction that pauses it.
+ * @param runId the run that caused the pause; null for none
+ */
+export function enqueuePaused(core: EnqueueCore, tx: Db, routine: PausedRoutine, runId: string | null): Promise<void> {
+  const about = { ...routine, routineId: routine.id, runId, type: 'routine.paused' as const };
+  return enqueue(core, tx, [{ ...about, body: () => pausedBody(routine, runId) }]);
+}
+
+/** Queues the events of held calls, in the transaction that holds them or decides about them. */
+export function enqueueActionEvents(
+  core: EnqueueCore & Pick<Core, 'uiOrigin'>,
+  tx: Db,
+  actions: readonly (ReportedAction & Webhook)[],
+): Promise<void> {
+  const events = actions.map((action) => {
+    const url = `${core.uiOrigin}/p/${action.projectId}/actions/${action.id}`;
+    // Belongs to no run, because the deliveries of a run decide which data counts as changed.
+    return { ...action, runId: null, body: () => actionBody(action, url) };
+  });
+  return enqueue(core, tx, events);
+}
+
+/** Queues the event of a question, in the transaction that asks or answers it. */
+export function enqueueQuestion(core: EnqueueCore, tx: Db, question: ReportedQuestion & Webhook): Promise<void> {
+  return enqueue(core, tx, [{ ...question, body: () => questionBody(question) }]);
+}
+
+type Webhook = Pick<PausedRoutine, 'webhookUrl' | 'webhookFailedAt'>;
+
+interface NewEvent extends Webhook {
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly runId: string | null;
+  readonly type: EventType;
+  readonly body: () => string;
+}
+
+async function enqueue({ work }: EnqueueCore, tx: Db, events: readonly NewEvent[]): Promise<void> {
+  const armed = events.filter(({ webhookUrl, webhookFailedAt }) => webhookUrl !== null && webhookFailedAt === null);
+  if (armed.length === 0) return;
+  const column = (of: (event: NewEvent) => string | null) => armed.map(of);
+  // Deliveries take turns by host. The routine may have another one when the attempt is made.
+  const hosts = column(({ webhookUrl }) => URL.parse(webhookUrl ?? '')?.host ?? '');
+  await tx.run`
+    insert into webhook_deliveries (
+      id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
+    )
+    select event.id, p.organization_id, event.host, p.id, event.routine_id, event.run_id, event.type, event.body,
+      'pending', ${AT_ONCE}
+    from unnest(${column(() => newId('delivery'))}::text[], ${hosts}::text[],
+      ${column(({ projectId }) => projectId)}::text[], ${column(({ routineId }) => routineId)}::text[],
+      ${column(({ runId }) => runId)}::text[], ${column(({ type }) => type)}::text[],
+      ${column(({ body }) => body())}::text[])
+      as event (id, host, project_id, routine_id, run_id, type, body)
+    join projects p on p.id = event.project_id
+  `;
+  afterCommit(tx, () => work.nudge('deliveries'));
+}
 
 /** An ended run with the fields of its event. Skipped occurrences have no event. */
 export interface ReportedRun extends Omit<Usage, 'estimated'> {
@@ -36,7 +109,7 @@ export interface ReportedRun extends Omit<Usage, 'estimated'> {
 }
 
 /** A question of a run with the fields of its event. */
-export interface ReportedQuestion {
+interface ReportedQuestion {
   readonly type: 'question.asked' | 'question.answered';
   readonly id: string;
   readonly routineId: string;
@@ -68,7 +141,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const TEST_EVENT = 'webhook.test';
 
 /** Returns the type of the event: `run.changed` if the routine delivers changes and the run has some. */
-export function eventType(run: ReportedRun): EventType {
+function eventType(run: ReportedRun): EventType {
   if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';
   return `run.${run.state}`;
 }
@@ -132,7 +205,7 @@ export function pausedBody(routine: PausedRoutine, runId: string | null): string
 }
 
 /** A held call of a tool that waits for a person, or was decided. */
-export interface ReportedAction {
+interface ReportedAction {
   readonly type: Extract<EventType, `action.${string}`>;
   readonly id: string;
   readonly projectId: string;
@@ -147,7 +220,7 @@ export interface ReportedAction {
 }
 
 /** Builds the JSON text of an event about a held call. Its arguments are only on its page. */
-export function actionBody({ type, at, ...action }: ReportedAction, url: string): string {
+function actionBody({ type, at, ...action }: ReportedAction, url: string): string {
   const { id, projectId, routineId, runId, state, reason, toolName, connectionId, expiresAt } = action;
   return JSON.stringify({
     type,
@@ -156,7 +229,7 @@ export function actionBody({ type, at, ...action }: ReportedAction, url: string)
   });
 }
 
-export function questionBody(told: ReportedQuestion): string {
+function questionBody(told: ReportedQuestion): string {
   const { type, at, id, routineId, projectId, runId, question, choices, defaultAnswer, answer, expiresAt } = told;
   return JSON.stringify({
     type,

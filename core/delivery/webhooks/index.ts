@@ -1,13 +1,5 @@
-export { attemptDelivery, type AttemptDeps, type AttemptOutcome } from './attempt.ts';
-export {
-  deliveryRetryMs,
-  FAILURE_REASONS,
-  hasLostDelivery,
-  listDeliveries,
-  RETRY_LADDER_MS,
-  type Delivery,
-} from './delivery.ts';
-export { enqueueActionEvents, enqueueDelivery, enqueuePaused, enqueueQuestion } from './enqueue.ts';
+export { attemptDelivery, deliveryRetryMs, RETRY_LADDER_MS, type AttemptDeps, type AttemptOutcome } from './attempt.ts';
+export { FAILURE_REASONS, hasLostDelivery, listDeliveries, type Delivery } from './delivery.ts';
 export {
   deleteDeliveries,
   eraseBodies,
@@ -16,6 +8,16 @@ export {
   giveUpDeliveries,
   hasOpenDelivery,
 } from './erase.ts';
-export { EVENT_TYPES, eventBody, TEST_EVENT, type ReportedRun, type EventType } from './event.ts';
+export {
+  enqueueActionEvents,
+  enqueueDelivery,
+  enqueuePaused,
+  enqueueQuestion,
+  EVENT_TYPES,
+  eventBody,
+  TEST_EVENT,
+  type ReportedRun,
+  type EventType,
+} from './event.ts';
 export { redeliver, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';
 export { sendTestEvent } from './send.ts';

@@ -5,7 +5,6 @@ import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limi
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { postJson, unanswered, type Exchange } from '#lib/outbound/index.ts';
-import type { ClaimedAttempt } from './claim.ts';
 import { TEST_EVENT } from './event.ts';
 
 export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
@@ -16,6 +15,28 @@ export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
 
 /** Time limit for reading the body of a response. The status proves the receipt; the body serves only the excerpt. */
 const BODY_TIMEOUT_MS = 5_000;
+
+/** An attempt at a delivery, leased to the caller. */
+export interface ClaimedAttempt {
+  readonly deliveryId: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  /** Null for an event that belongs to no run. */
+  readonly runId: string | null;
+  readonly body: string;
+  /** Counts all attempts of the delivery, from 1. */
+  readonly index: number;
+  /** Counts the attempts of the current retry schedule, from 1. */
+  readonly rung: number;
+  readonly startedAt: Date;
+  /** True for a run that ended after its routine was archived. */
+  readonly isArchived: boolean;
+  /** The present webhook of the routine, which may have changed since the run ended. */
+  readonly webhookUrl: string | null;
+  readonly sealedSecret: string | null;
+  /** The secret before the last rotation; null once it is no longer valid. */
+  readonly sealedPreviousSecret: string | null;
+}
 
 /** The fields of an attempt that are signed and sent. */
 type Signed = Pick<
@@ -64,7 +85,7 @@ export async function sendTestEvent(
   return { ...(await sendAttempt(deps, event, undefined)), id: deliveryId };
 }
 
-/** Signs the event. Undefined when a secret cannot be opened, which an operator can still put right. */
+/** Signs the event; undefined when a secret cannot be opened, until an operator repairs the key. */
 function sign(deps: SendDeps, attempt: Signed): Record<string, string> | undefined {
   const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
   try {

@@ -3,7 +3,6 @@ import type { Engine, StartableDelivery } from '#core/foundation/engine/index.ts
 import { AT_ONCE, sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
-import { START_LEASE } from './claim.ts';
 
 export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
   readonly engine: Pick<Engine, 'startDelivery'>;
@@ -13,6 +12,9 @@ export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
 
 /** Deliveries claimed in one round: few enough to start well within their leases. */
 const BATCH = 50;
+
+/** Time for a delivery's workflow to start: less than the minute between ticks, so that the next tick tries again. */
+const START_LEASE = sql`interval '55 seconds'`;
 
 /**
  * Starts due deliveries while there is room: after a commit that queued some, after each attempt, and in every tick.

@@ -5,6 +5,6 @@ export { MAX_OPEN_ACTIONS, recordHeldCall } from './hold.ts';
 export { listActions, readActionDetail, type ActionDetail } from './queries.ts';
 export { hasReference, withIds } from './references.ts';
 export { sendAction, type SendActionDeps, type SendOutcome } from './send.ts';
-export { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from './told.ts';
+export { actionsInWords, type ToldAction } from './told.ts';
 export { actionHeldKind, actionRunKind } from './work.ts';
 export { startDueActions, type StartActionsDeps } from './start.ts';

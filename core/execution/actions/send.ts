@@ -104,7 +104,7 @@ async function markSending(db: Db, { id, projectId }: Action, policy: ToolPolicy
   return marked > 0;
 }
 
-/** Outlasts a call with its answer. After it, another process records that the outcome is unknown. */
+/** Longer than any call takes. After this lease, another process records that the outcome is unknown. */
 const SENDING_LEASE = sql`interval '10 minutes'`;
 
 export interface ActionEnd {

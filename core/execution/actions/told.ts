@@ -1,6 +1,5 @@
 import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
 import { redact } from '#core/integrations/tools/index.ts';
-import { sql, type Sql } from '#lib/database/index.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
 import { ACTION_REASONS, ACTION_STATES, type ActionReason, type ActionState } from './action.ts';
@@ -17,33 +16,6 @@ export interface ToldAction {
   readonly result: string | null;
   readonly errorMessage: string | null;
   readonly finishedAt: string;
-}
-
-/** Number of the latest actions in the prompt of a run. */
-const MOST_TOLD = 50;
-
-export function asksForActions(instructions: Sql): Sql {
-  return sql`${instructions} ~ '[{][{][[:space:]]*actions[[:space:]]*[}][}]'`;
-}
-
-/**
- * Selects the actions of a routine that ended since its last successful run began, as one JSON value; null without any.
- * A replaced action appears as its replacement.
- */
-export function toldActionsJson(run: { projectId: Sql; routineId: Sql }): Sql {
-  return sql`(
-    select json_agg(told order by told.id) from (
-      select a.id, a.tool_name as "toolName", a.connection_name as "connectionName", a.state, a.reason, a.note,
-        a.arguments, a.replaces is not null as "isChanged", left(a.result, 4000) as result,
-        a.error_message as "errorMessage", a.finished_at as "finishedAt"
-      from actions a
-      where a.routine_id = ${run.routineId} and a.project_id = ${run.projectId} and a.state <> 'replaced'
-        and a.finished_at > coalesce((select p.started_at from runs p
-          where p.routine_id = ${run.routineId} and p.project_id = ${run.projectId} and p.state = 'succeeded'
-            and p.trigger not in ('backfill', 'follow_up')
-          order by p.routine_id, p.id desc limit 1), '-infinity')
-      order by a.id desc limit ${MOST_TOLD}
-    ) told)`;
 }
 
 /** Characters of the arguments, and of the answer, of one action in a prompt. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { effectivePlan, type PlanRule } from '#core/accounts/billing/index.ts';
-import { paidPlanOf } from '#core/accounts/organizations/index.ts';
+import { effectivePlan, paidPlanOf, type PlanRule } from '#core/accounts/billing/index.ts';
 import { tellOfHeldCalls } from '#core/delivery/notifications/index.ts';
 import { starts } from '#core/execution/runs/index.ts';
 import { RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';

@@ -22,9 +22,7 @@ export interface Admission {
    * @throws when Postgres cannot be reached
    */
   admit(): Promise<AdmissionReport>;
-  /**
-   * Does the same in the background, for callers that must not wait. A failure is logged, and the next call retries.
-   */
+  /** Admits runs in the background, for callers that must not wait. A failure is logged, and the next call retries. */
   nudge(): void;
   /** Resolves when no round is running. */
   idle(): Promise<void>;
@@ -34,13 +32,13 @@ export interface Admission {
 const CONCURRENCY = 32;
 
 /**
- * The next runs are admitted once only so many starts are in flight. Each admission is a transaction under one lock, so
+ * Number of starts in flight at which the next runs are admitted. Each admission is a transaction under one lock, so
  * admitting a batch costs Postgres a sixteenth of admitting one run for each that has started, and Temporal stays busy
  * meanwhile.
  */
 const REFILL_AT = CONCURRENCY / 2;
 
-/** So many failed starts in a row mean that Temporal is away, not that a run is faulty. */
+/** Number of failed starts in a row that mean that Temporal is away, not that a run is faulty. */
 const FAILURES_IN_A_ROW = 3;
 
 const PAUSE_MS = 5_000;

@@ -10,7 +10,7 @@ export interface AdmissionRule {
   readonly runsAtATimeOfAccounts: Readonly<Record<string, number>>;
 }
 
-/** The process that admitted a run has this long to start its workflow, before another process may. */
+/** Time for the process that admitted a run to start its workflow, before another process may. */
 export const RUN_START_LEASE = sql`interval '30 seconds'`;
 
 /** SQL condition on `runs`: the run waits to be admitted. A held run waits for its time instead. */

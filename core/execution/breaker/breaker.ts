@@ -62,7 +62,7 @@ const countFailure = sql`
               ${LONGEST_PAUSE_SECONDS} * interval '1 second')
             else b.pause_until end`;
 
-/** Reasons that lie in the run itself: the provider had responded properly. */
+/** Failures after a proper response of the provider: the cause lies in the run. */
 const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
   'max_steps',
   'max_total_tokens',

@@ -1,5 +1,4 @@
 import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
-import { sql, type Sql } from '#lib/database/index.ts';
 import { fence } from './fence.ts';
 
 /** A question of an earlier run with its state and answer. Times are text. */
@@ -11,30 +10,6 @@ export interface ToldQuestion {
   /** True for the answer of a caller who may not write routines: it is then material, not an instruction. */
   readonly fenced: boolean;
   readonly defaultAnswer: string | null;
-}
-
-/** Number of the newest questions in the prompt of a run. */
-const MOST_TOLD = 20;
-
-/** SQL expression: the state of a row of `questions`. An open question expires by time alone. */
-export const questionState = sql`case when state = 'open' and expires_at <= now() then 'expired' else state end`;
-
-/** Selects the questions of a routine as one JSON value, newest first, as part of a statement that reads more. */
-export function toldQuestionsJson(run: { projectId: Sql; routineId: Sql }): Sql {
-  return sql`(
-    select coalesce(json_agg(json_build_object('question', question, 'askedAt', created_at, 'state', ${questionState},
-      'answer', answer, 'fenced', fenced, 'defaultAnswer', default_answer) order by id desc), '[]')
-    from (
-      select * from questions
-      where routine_id = ${run.routineId} and project_id = ${run.projectId} and question is not null
-        and state <> 'closed'
-      order by id desc limit ${MOST_TOLD}
-    ) latest
-  )`;
-}
-
-export function tellsQuestions(definition: Sql): Sql {
-  return sql`(${definition} ->> 'mayAsk' = 'true' or position('answers' in ${definition} ->> 'instructions') > 0)`;
 }
 
 /**

@@ -1,12 +1,23 @@
 import type { ModelMessage } from 'ai';
-import { asksFor, fillPlaceholders, promptRoom, resultSection } from '#core/authoring/definition/index.ts';
-import { showsState, skillSection, STATE_SECTION, type AttachedSkill } from '#core/authoring/skills/index.ts';
+import {
+  asksFor,
+  fillPlaceholders,
+  MAX_CARRIED_LENGTH,
+  promptRoom,
+  resultSection,
+} from '#core/authoring/definition/index.ts';
+import {
+  cutKeepingState,
+  showsState,
+  skillSection,
+  STATE_SECTION,
+  type AttachedSkill,
+} from '#core/authoring/skills/index.ts';
 import type { ToldFacts } from '#core/authoring/facts/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { answersText, wordsOnAnswers } from './answers.ts';
-import { fence, steadyFence } from './fence.ts';
-import { localDate, renderBriefing, type PromptRun } from './briefing.ts';
-import { previousText, wordsOnPrevious, jsonText } from './previous.ts';
+import { localDate, renderBriefing, type PreviousRun, type PromptRun } from './briefing.ts';
+import { carried, fence, steadyFence } from './fence.ts';
 
 /** The messages with which every step of a run begins, after the preamble. */
 export interface Opening {
@@ -69,6 +80,52 @@ export function renderPrompt(
         .join('\n\n'),
     ),
   };
+}
+
+/** Fills `{{previous.result}}`: fenced, and empty when there is nothing to read. */
+function previousText(previous: PreviousRun | undefined): string {
+  if (previous?.result == null) return '';
+  return fence('The previous result', cutKeepingState(previous.result, MAX_CARRIED_LENGTH));
+}
+
+/** Fills a placeholder with a value as fenced JSON, cut if it is long; empty without a value. */
+function jsonText(what: string, value: unknown): string {
+  return value === undefined ? '' : fence(what, carried(JSON.stringify(value)));
+}
+
+/** Length below which a carried result is useless. */
+const LEAST_LENGTH = 1_000;
+
+/**
+ * Describes the previous result for the run. A skill distinguishes three cases: without a previous result everything is
+ * new; with one that cannot be read, or that the routine does not carry, nothing is known to be new.
+ * @param room characters left for the text of the run
+ * @param inInstructions true when the instructions contain it already, by their placeholder
+ */
+function wordsOnPrevious(
+  previous: PreviousRun | undefined,
+  {
+    carryResult,
+    inInstructions,
+    room,
+  }: { readonly carryResult: boolean; readonly inInstructions: boolean; readonly room: number },
+): string {
+  if (!carryResult && !inInstructions) {
+    return 'Previous result: this routine does not carry it over. Whether there is one is not known here; say nothing about changes since then.';
+  }
+  if (previous === undefined) {
+    return 'Previous result: there is none. No earlier run of this routine is on record as succeeded.';
+  }
+  const at = previous.finishedAt.toISOString();
+  if (previous.result === null) {
+    return `Previous result: there is one, of ${at}, but it cannot be read: its text is no longer kept.`;
+  }
+  if (inInstructions) return `Previous result: of ${at}; it stands in the instructions.`;
+  if (room < LEAST_LENGTH) {
+    return `Previous result: there is one, of ${at}, but it cannot be read: the text of this routine leaves no room for it.`;
+  }
+  const result = cutKeepingState(previous.result, Math.min(MAX_CARRIED_LENGTH, room));
+  return fence(`Previous result: the one of ${at}, the last run that succeeded,`, result);
 }
 
 function factsSection({ facts = false, toldFacts = null }: PromptRun): string | undefined {

@@ -5,6 +5,7 @@ export {
   eraseQuestions,
   listQuestions,
   QUESTION_STATES,
+  questionState,
   readQuestion,
   type Question,
   type QuestionState,

@@ -1,4 +1,3 @@
-import { questionState } from '#core/execution/prompt/index.ts';
 import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { empty, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -44,6 +43,9 @@ export interface Question {
   readonly createdAt: Date;
   readonly lastAskedAt: Date;
 }
+
+/** SQL expression: the state of a row of `questions`. An open question expires by time alone. */
+export const questionState = sql`case when state = 'open' and expires_at <= now() then 'expired' else state end`;
 
 const columns = sql`
   id, project_id as "projectId", routine_id as "routineId",

@@ -7,7 +7,7 @@ import type { asking } from '#core/integrations/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 
-/** The most open questions of a routine; a person who finds more answers none of them. */
+/** The most open questions of a routine, because a person who finds more answers none of them. */
 export const MOST_OPEN = 5;
 
 /** Result of asking a question. */

@@ -16,7 +16,7 @@ export interface StreamLimits {
   readonly perOrganization: number;
 }
 
-/** How long a stream counts after its process has died. Leases are renewed three times as often. */
+/** Time for which a stream counts after its process has died. Leases are renewed three times as often. */
 const LEASE = sql`interval '90 seconds'`;
 
 /**

@@ -5,7 +5,7 @@ import type { Log } from '#lib/log.ts';
 /** Passes the texts of running model steps to the followers of their runs. */
 export interface LiveTexts {
   open(step: LiveStep): LiveText;
-  /** Stops passing texts, and resolves when those of ended steps are deleted. */
+  /** Stops passing texts, and resolves when the texts of ended steps are deleted. */
   close(): Promise<void>;
 }
 

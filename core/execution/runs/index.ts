@@ -11,6 +11,15 @@ export { MAX_RECENT, listRecentRuns } from './recent.ts';
 export * as proofs from './proposals.ts';
 export { inTheWay, replaceOpenRuns } from './replace.ts';
 export { diffRun, giveVerdict } from './result.ts';
-export { runClock, runColumns, scheduledFor, stepColumns, type Run, type RunDetail, type RunSummary } from './run.ts';
+export {
+  runClock,
+  runColumns,
+  scheduledFor,
+  stepColumns,
+  unwantedReason,
+  type Run,
+  type RunDetail,
+  type RunSummary,
+} from './run.ts';
 export { expireQueued, sweepOpenRuns } from './sweep.ts';
-export { followPauses, skipQueued, unwantedReason } from './unwanted.ts';
+export { followPauses, skipQueued } from './unwanted.ts';

@@ -153,6 +153,6 @@ interface InsertedBackfill {
   readonly routineId: string;
   /** Instants, ascending. */
   readonly instants: readonly Date[];
-  /** As `ManualRun` has it. */
+  /** Ids of the API keys and consents that cause the runs, as in `ManualRun`. */
   readonly startedBy: string | null;
 }

@@ -7,6 +7,8 @@ import type { RunMessage } from '#core/foundation/outbox/index.ts';
 import type { ChatDelivery } from '#core/delivery/chats/index.ts';
 import type { Delivery } from '#core/delivery/webhooks/index.ts';
 import type { Definition } from '#core/authoring/definition/index.ts';
+import { SCHEDULE_ENDED } from '#core/authoring/routines/index.ts';
+import { notBeforeOf } from '#core/models/connections/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import type { Wait } from '#core/execution/admission/index.ts';
 import type {
@@ -25,7 +27,7 @@ export interface RunUsage extends Usage {
 
 export interface RunVerdict {
   readonly useful: boolean;
-  /** Null if there is none, and once it is erased. */
+  /** Null without a note, and once it is erased. */
   readonly note: string | null;
   /** The last writer; null when they are gone. */
   readonly by: Author | null;
@@ -189,7 +191,7 @@ export const shortColumns = sql`
   })}) end as verdict
 `;
 
-/** The other side of the comparison. */
+/** The run whose data was compared, and the number of unchanged runs since. */
 export const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
 
 export const runColumns = sql`${shortColumns}, variables, result, message,
@@ -198,7 +200,7 @@ export const runColumns = sql`${shortColumns}, variables, result, message,
 
 export const stepColumns = columns(sql`text, tool, messages #>> '{0,providerOptions,kept,thinking}' as thinking`);
 
-/** The same without the texts of models and tools, but with their lengths. */
+/** Columns of a step with the lengths of the texts of models and tools, without the texts. */
 export const stepColumnsWithout = columns(sql`null as text, null as thinking,
   case when tool is not null then tool - 'input'
     || '{"arguments": null, "result": null, "structured": null, "attachments": []}'::jsonb end as tool`);
@@ -220,7 +222,7 @@ function usageWith(estimated: Sql): Sql {
 
 /** The clock of a run, as pieces of SQL. It starts with the first step and stops while the run waits for a budget. */
 export const runClock = {
-  /** Returns the milliseconds that it has left; not positive once its time is over. */
+  /** Returns the milliseconds that the run has left; not positive once its time is over. */
   remainingMs: (run: Sql) =>
     sql`((${run}.timeout_seconds - extract(epoch from ${stoppedAt(run)} - ${run}.started_at)) * 1000
     + ${run}.waited_ms)::float8`,
@@ -230,7 +232,7 @@ export const runClock = {
   ) => sql`(extract(epoch from coalesce(${run}.queue_until - coalesce(${run}.run_at, ${run}.created_at),
     interval '6 hours')) * 1000 - ${run}.waited_ms
     - extract(epoch from now() - ${stoppedAt(run)}) * 1000)::float8`,
-  /** Assignments for an update of `runs` that start it again. */
+  /** Assignments for an update of `runs` that start the clock again. */
   goesOn: sql`waited_ms = runs.waited_ms
             + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`,
 };
@@ -238,3 +240,20 @@ export const runClock = {
 function stoppedAt(run: Sql): Sql {
   return sql`coalesce(${run}.waits_since, now())`;
 }
+
+/**
+ * Selects the reason why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its
+ * routine as `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run
+ * keeps its version from the start.
+ */
+export const unwantedReason = sql`case
+  when runs.state <> 'queued' then null
+  when r.state = 'archived' then 'archived'
+  when runs.trigger <> 'schedule' then null
+  when r.revision <> runs.routine_revision then 'superseded'
+  -- An occurrence that fell due inside the window still runs after its end.
+  when r.state <> 'active' and (r.state, r.state_reason) is distinct from ('paused', ${SCHEDULE_ENDED}) then 'paused'
+  -- The allowance was used up after the occurrence was claimed; later ones are skipped before.
+  when runs.model_connection_id is not null and ${notBeforeOf(sql`runs.model_connection_id`)} > now()
+    then 'provider_unavailable'
+end`;

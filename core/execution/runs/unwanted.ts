@@ -1,32 +1,14 @@
 import type { Core } from '#core/core.ts';
-import { notBeforeOf } from '#core/models/connections/index.ts';
 import { SCHEDULE_ENDED } from '#core/authoring/routines/index.ts';
 import { recordProjectAudit, SYSTEM } from '#core/foundation/audit/index.ts';
 import type { PausedRoutine } from '#core/events.ts';
 import { enqueuePaused } from '#core/delivery/webhooks/index.ts';
-import { sql, afterCommit, type Db } from '#lib/database/index.ts';
+import { afterCommit, type Db } from '#lib/database/index.ts';
 import type { Admission } from '#core/execution/admission/index.ts';
 import { skip } from '#core/execution/run-states/index.ts';
 
 /** Reasons against running a queued run: its routine was paused, changed or archived. */
 type UnwantedReason = 'paused' | 'superseded' | 'archived';
-
-/**
- * Selects the reason why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its
- * routine as `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run
- * keeps its version from the start.
- */
-export const unwantedReason = sql`case
-  when runs.state <> 'queued' then null
-  when r.state = 'archived' then 'archived'
-  when runs.trigger <> 'schedule' then null
-  when r.revision <> runs.routine_revision then 'superseded'
-  -- An occurrence that fell due inside the window still runs after its end.
-  when r.state <> 'active' and (r.state, r.state_reason) is distinct from ('paused', ${SCHEDULE_ENDED}) then 'paused'
-  -- The allowance was used up after the occurrence was claimed; later ones are skipped before.
-  when runs.model_connection_id is not null and ${notBeforeOf(sql`runs.model_connection_id`)} > now()
-    then 'provider_unavailable'
-end`;
 
 /**
  * Skips the waiting runs of routines, in the transaction that pauses, changes or archives them. A locked run is left to

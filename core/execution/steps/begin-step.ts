@@ -6,28 +6,27 @@ import {
   type OfferedToolJson,
 } from '#core/integrations/tools/index.ts';
 import { definitionForm, type Definition, type StoredDefinition } from '#core/authoring/definition/index.ts';
-import { toldFactsJson } from '#core/authoring/facts/index.ts';
-import { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from '#core/execution/actions/index.ts';
+import { actionsInWords, type ToldAction } from '#core/execution/actions/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
-import { budgetColumns, type Attempt, type Budgets } from '#core/usage/index.ts';
-import {
-  asksForData,
-  followUpJson,
-  type FollowUp,
-  previousDataJson,
-  previousRunJson,
-  previousRunOf,
-  type PreviousRunJson,
-  type PromptRun,
-  tellsQuestions,
-  toldQuestionsJson,
-  type ToldQuestion,
-  type TranscriptStep,
-} from '#core/execution/prompt/index.ts';
+import { budgetColumns, type Attempt, type Budgets, type Spent } from '#core/usage/index.ts';
+import type { FollowUp, PromptRun, ToldQuestion, TranscriptStep } from '#core/execution/prompt/index.ts';
 import { runClock, scheduledFor, unwantedReason } from '#core/execution/runs/index.ts';
 import { runStatesBefore } from '#core/execution/run-states/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import {
+  asksForActions,
+  asksForData,
+  followUpJson,
+  previousDataJson,
+  previousRunJson,
+  previousRunOf,
+  type PreviousRunJson,
+  tellsQuestions,
+  toldActionsJson,
+  toldFactsJson,
+  toldQuestionsJson,
+} from './told.ts';
 
 /** The input of a model step; a preview has the input of a run that is never made. */
 export interface StepRun
@@ -69,7 +68,7 @@ export interface StepRun
   readonly cancelRequested: boolean;
   /** Earlier attempts of this step that failed because of the provider. */
   readonly providerFailures: number;
-  /** The messages of the steps recorded before this one, in order, by step and one after the other. */
+  /** The messages of the earlier steps in order, by step; `transcript` has all of them in one list. */
   readonly transcriptSteps: readonly TranscriptStep[];
   readonly transcript: readonly ModelMessage[];
   /** True when a program gets news of the end of the run. */
@@ -175,7 +174,7 @@ export async function beginStep(
 /** Fields of a definition for a follow-up: it may return any text, and asks no questions. */
 const AS_TEXT = { outcome: 'optional', checks: [], resultSchema: null, resultKey: null, mayAsk: false } as const;
 
-/** Returns the fields that a run has of a definition, with the values that were given for its variables. */
+/** Returns the fields of a run that come from its definition, with the values given for its variables. */
 export function definedFields(
   { value, blocked }: StoredDefinition<Definition>,
   given: Readonly<Record<string, string>>,
@@ -235,9 +234,24 @@ export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   return run?.wanted === true;
 }
 
-/** Tells in SQL whether a run continues and its model step has no response yet. */
+/** SQL condition: the run continues, and its model step has no response yet. */
 export function isAwaited({ runId, index }: { readonly runId: string; readonly index: number }): Sql {
   return sql`exists (
     select from runs join steps on steps.run_id = runs.id and steps.index = ${index}
     where runs.id = ${runId} and runs.state = 'running' and steps.state = 'started')`;
+}
+
+/**
+ * Adds the usage of a call, as assignments for an update of `runs` or `steps`: to `input_tokens`,
+ * `cached_input_tokens`, `output_tokens`, `reasoning_tokens` and `cost_usd`.
+ * @param estimated the column that tells whether any usage was estimated
+ */
+export function addUsage({ usage, costUsd }: Spent, estimated: Sql): Sql {
+  return sql`input_tokens = input_tokens + ${usage.inputTokens},
+        cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
+        output_tokens = output_tokens + ${usage.outputTokens},
+        reasoning_tokens = reasoning_tokens + ${usage.reasoningTokens},
+        cost_usd = case when ${costUsd}::numeric is null then cost_usd
+          else coalesce(cost_usd, 0) + ${costUsd}::numeric end,
+        ${estimated} = ${estimated} or ${usage.estimated}`;
 }

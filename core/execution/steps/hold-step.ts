@@ -54,7 +54,7 @@ export async function confirmByRule(
   });
 }
 
-/** Rolls the note back: another call has spent the rule meanwhile. */
+/** Rolls the note back, because another call has spent the rule meanwhile. */
 class RuleEnded extends Error {}
 
 /**

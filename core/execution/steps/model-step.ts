@@ -15,7 +15,7 @@ import { beginStep, takeBackAttempt, type StepRun } from './begin-step.ts';
 import { judgeResponse } from './judge.ts';
 import type { ModelResponse, StepsCore } from './model-call.ts';
 import { prepareStep, type PreparedStep } from './prepare.ts';
-import { recordStep } from './record-response.ts';
+import { recordStep } from './record-step.ts';
 import { reserveStep, type GrantedOutput } from './reserve.ts';
 import { delayAfter, ModelFailure, Stop, type Consequence, type StepOutcome } from './stop.ts';
 import { settleCutCall, tellAccountEmpty } from './unanswered-calls.ts';

@@ -1,5 +1,5 @@
-import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
-import { withoutDialect, type ToolCallRequest } from '#core/clients/gateway/index.ts';
+import type { ModelMessage } from 'ai';
+import type { ToolCallRequest } from '#core/clients/gateway/index.ts';
 import {
   FINISH,
   type OfferedTool,
@@ -23,19 +23,6 @@ export interface CallPlan {
   readonly steps: readonly PlannedCall[];
   /** Names of the calls to be made. */
   readonly names: readonly string[];
-}
-
-/** Returns the tools in the model library's form, without functions to execute them: each call is a step of its own. */
-export function toolSet(offered: readonly OfferedTool[]): ToolSet {
-  return Object.fromEntries(
-    offered.map(({ name, description, inputSchema }) => [
-      name,
-      tool({
-        ...(description === null ? {} : { description }),
-        inputSchema: jsonSchema(withoutDialect(inputSchema)),
-      }),
-    ]),
-  );
 }
 
 /**

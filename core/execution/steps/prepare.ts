@@ -1,5 +1,5 @@
-import type { ModelMessage } from 'ai';
-import { countInput } from '#core/clients/gateway/index.ts';
+import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
+import { countInput, withoutDialect } from '#core/clients/gateway/index.ts';
 import type { ModelOption } from '#core/models/directory/index.ts';
 import {
   fitTranscript,
@@ -11,6 +11,7 @@ import {
   renderPrompt,
 } from '#core/execution/prompt/index.ts';
 import { connectionsReady } from '#core/integrations/connections/index.ts';
+import type { OfferedTool } from '#core/integrations/tools/index.ts';
 import { findUsableConnection } from '#core/models/connections/index.ts';
 import { unknownPlaceholders } from '#core/authoring/definition/index.ts';
 import { resolveSkills, revisionsOf, type SkillRevisions } from '#core/authoring/skills/index.ts';
@@ -22,7 +23,6 @@ import { AppError } from '#lib/errors.ts';
 import { takeBackAttempt, type StepRun } from './begin-step.ts';
 import type { AccountStep, ModelCall, StepsCore } from './model-call.ts';
 import { passGate } from './pass-gate.ts';
-import { toolSet } from './plan-tool-calls.ts';
 import { delayAfter, Stop } from './stop.ts';
 
 /** A model step whose call could be made now. */
@@ -59,6 +59,19 @@ export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadl
     account: accountStepOf(run, deadline),
   });
   return { ...opening, option, ...fitted };
+}
+
+/** Returns the tools in the model library's form, without functions to execute them: each call is a step of its own. */
+export function toolSet(offered: readonly OfferedTool[]): ToolSet {
+  return Object.fromEntries(
+    offered.map(({ name, description, inputSchema }) => [
+      name,
+      tool({
+        ...(description === null ? {} : { description }),
+        inputSchema: jsonSchema(withoutDialect(inputSchema)),
+      }),
+    ]),
+  );
 }
 
 function accountStepOf(run: StepRun, deadline: Deadline): AccountStep | undefined {
@@ -100,7 +113,7 @@ function counterOf(call: ModelCall): () => number {
   return () => (counted ??= countInput(call));
 }
 
-/** Every later step sends the same notes in place of the results; the steps of the tools still show the results. */
+/** Records the notes, so that every later step sends them too. The steps of the tools still show the results. */
 async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonly TranscriptStep[]): Promise<void> {
   await db.run`
     update steps s set messages = note.messages, tool = s.tool || ${JSON.stringify({ omittedFromStep: index })}::jsonb

@@ -1,8 +1,8 @@
-import { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from '#core/execution/actions/index.ts';
+import { actionsInWords, type ToldAction } from '#core/execution/actions/index.ts';
 import { countInput } from '#core/clients/gateway/index.ts';
 import { gateFault, readRoutine, type ProvenRoutine } from '#core/authoring/routines/index.ts';
 import { type Gate, definitionForm } from '#core/authoring/definition/index.ts';
-import { toldFactsJson, type ToldFacts } from '#core/authoring/facts/index.ts';
+import type { ToldFacts } from '#core/authoring/facts/index.ts';
 import { resolveSkills } from '#core/authoring/skills/index.ts';
 import { costOf, NO_USAGE } from '#core/foundation/cost/index.ts';
 import { leastOf, limitsOf, overBudget, tooLittleLeft, budgetColumns, type Budgets } from '#core/usage/index.ts';
@@ -14,13 +14,6 @@ import {
   PREAMBLE,
   type Opening,
   renderPrompt,
-  previousRunJson,
-  previousRunOf,
-  type PreviousRunJson,
-  asksForData,
-  previousDataJson,
-  tellsQuestions,
-  toldQuestionsJson,
   type PreviousData,
   type ToldQuestion,
 } from '#core/execution/prompt/index.ts';
@@ -30,10 +23,21 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { definedFields, type StepRun } from './begin-step.ts';
 import type { StepsCore } from './model-call.ts';
-import { toolSet } from './plan-tool-calls.ts';
-import { findModel, prepareOpening } from './prepare.ts';
+import { findModel, prepareOpening, toolSet } from './prepare.ts';
 import { limitOnUnpriced, outputBound } from './reserve.ts';
 import { Stop } from './stop.ts';
+import {
+  asksForActions,
+  asksForData,
+  previousDataJson,
+  previousRunJson,
+  previousRunOf,
+  type PreviousRunJson,
+  tellsQuestions,
+  toldActionsJson,
+  toldFactsJson,
+  toldQuestionsJson,
+} from './told.ts';
 
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {

@@ -7,13 +7,111 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
 import type { RunEnding, StepWarning } from '#core/execution/run-states/index.ts';
 import { seenAtEnd } from '#core/execution/gate/index.ts';
-import { endedColumns, outcomeOf, type EndedRun } from '#core/execution/runs/index.ts';
+import {
+  endedColumns,
+  followEnd,
+  outcomeOf,
+  recordEnd,
+  type EndDeps,
+  type EndedRun,
+} from '#core/execution/runs/index.ts';
 import type { PlannedCall } from '#core/integrations/tools/index.ts';
-import { sql, storable, storableJson, type Db, type Sql } from '#lib/database/index.ts';
-import type { StepRun } from './begin-step.ts';
+import { persistently, sql, storable, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
+import type { Deadline } from '#lib/deadline.ts';
+import { addUsage, isAwaited, type StepRun } from './begin-step.ts';
+import { endingByChecks, type JudgedResponse } from './judge.ts';
 import type { ModelResponse } from './model-call.ts';
+import type { PreparedStep } from './prepare.ts';
+import { ModelFailure, Stop, type StepOutcome } from './stop.ts';
 
-export interface ModelStepRecord extends Attempt {
+/**
+ * Records a model step with its consequences: the tool calls it asks for, the request for a better result, or the end
+ * of the run. If another attempt was faster or the run has ended meanwhile, only the usage is added.
+ * @throws {Stop} in that case, {ModelFailure} when the call is no longer valid, so that nothing was recorded
+ */
+export async function recordStep(
+  deps: EndDeps,
+  run: StepRun,
+  step: PreparedStep,
+  { response, judged, deadline }: { response: ModelResponse; judged: JudgedResponse; deadline: Deadline },
+): Promise<StepOutcome> {
+  const { runId, index, attempt } = run;
+  const { prompt, briefing, skillRevisions, factsVersion } = step;
+  const { messages, costUsd, warnings } = judged;
+  deps.metrics.modelCost(step.option.modelId, costUsd);
+  const text = { prompt, briefing, skillRevisions, factsVersion };
+  const record: ModelStepRecord = { runId, index, attempt, ...text, response, messages, costUsd, warnings };
+  // A response that cannot be recorded would have to be paid for again.
+  const recorded = await persistently(() => recordJudged(deps, run, record, judged), deadline.signal);
+  if (recorded === undefined) throw Stop.overtaken();
+  if (recorded === 'goes_on') {
+    const { steps, names } = judged.calls;
+    const nextIndex = index + 1 + steps.length;
+    return { next: 'continue', toolCalls: names, nextIndex, remainingMs: deadline.remainingMs() };
+  }
+  return { next: 'ended', state: recorded };
+}
+
+/**
+ * @returns the state of the run when it has ended; undefined when the step or the end of the run was recorded before,
+ * and only the usage was added
+ */
+async function recordJudged(
+  deps: EndDeps,
+  run: StepRun,
+  record: ModelStepRecord,
+  { ending, patterns, calls }: JudgedResponse,
+): Promise<RunEnding['state'] | 'goes_on' | undefined> {
+  const { database } = deps;
+  if (ending === undefined) {
+    const recorded = await recordModelStep(database, record, { calls: calls.steps, spends: run.budgets });
+    if (recorded?.isFollowed === true) deps.work.nudge('spending');
+    if (recorded !== undefined) return 'goes_on';
+    await transaction(database, (tx) => recordLate(tx, run, record));
+    return undefined;
+  }
+  const decided = await endingByChecks(database, run, ending, patterns);
+  const hasSucceeded = decided.state === 'succeeded';
+  // A rehearsal, and a run without its tools, have not acted on the value of the gate.
+  const keepsSeen = run.gate !== null && run.trigger !== 'rehearsal' && decided.warnings === undefined;
+  const isAlone = hasSucceeded && !run.hasWebhook && decided.data === undefined && decided.next?.final !== true;
+  if (isAlone) {
+    const ended = await recordStepAndSuccess(database, record, decided, { keepsSeen, isAlone });
+    if (ended !== undefined) {
+      await followEnd(deps, database, ended, decided);
+      return ended.state;
+    }
+  }
+  return transaction(database, async (tx) => {
+    if (hasSucceeded) {
+      const ended = await recordStepAndSuccess(tx, record, decided, { keepsSeen, isAlone: false });
+      if (ended !== undefined) await followEnd(deps, tx, ended, decided);
+      else await recordLate(tx, run, record);
+      return ended?.state;
+    }
+    if ((await recordModelStep(tx, record, { calls: [] })) !== undefined) {
+      return (await recordEnd(deps, tx, run.runId, decided))?.state;
+    }
+    await recordLate(tx, run, record);
+    return undefined;
+  });
+}
+
+async function recordLate(tx: Db, run: StepRun, record: ModelStepRecord): Promise<void> {
+  if (await isUnrecorded(tx, record)) {
+    const message = 'The lease under which the model was called has ended.';
+    throw new ModelFailure('model_unreachable', message, { retryable: true });
+  }
+  await settleLateResponse(tx, record, run.budgets);
+}
+
+async function isUnrecorded(db: Db, record: ModelStepRecord): Promise<boolean> {
+  if (record.response.call === undefined) return false;
+  const found = await db.row<{ awaited: boolean }>`select ${isAwaited(record)} as awaited`;
+  return found?.awaited === true;
+}
+
+interface ModelStepRecord extends Attempt {
   readonly prompt: string;
   readonly briefing: string | null;
   readonly skillRevisions: SkillRevisions;
@@ -30,7 +128,7 @@ export interface ModelStepRecord extends Attempt {
  * @param then.spends the budgets of a run that continues; undefined if it ends
  * @returns undefined, without any change, when the step had been recorded or the run had ended before
  */
-export async function recordModelStep(
+async function recordModelStep(
   db: Db,
   record: ModelStepRecord,
   then: { readonly calls: readonly PlannedCall[]; readonly spends?: StepRun['budgets'] },
@@ -138,7 +236,7 @@ export async function recordStepAndSuccess(
  * made once, however many attempts ask for it.
  * @param tx transaction
  */
-export async function settleLateResponse(tx: Db, record: ModelStepRecord, budgets: StepRun['budgets']): Promise<void> {
+async function settleLateResponse(tx: Db, record: ModelStepRecord, budgets: StepRun['budgets']): Promise<void> {
   const { runId, response, index } = record;
   const { call } = response;
   const used = spentBy(record);
@@ -171,19 +269,4 @@ function spentBy({ runId, index, attempt, response: { usage }, costUsd }: ModelS
 
 function warningsJson({ warnings }: ModelStepRecord): string | null {
   return warnings.length === 0 ? null : JSON.stringify(warnings);
-}
-
-/**
- * Adds the usage of a call, as assignments for an update of `runs` or `steps`: to `input_tokens`,
- * `cached_input_tokens`, `output_tokens`, `reasoning_tokens` and `cost_usd`.
- * @param estimated the column that tells whether any usage was estimated
- */
-export function addUsage({ usage, costUsd }: Spent, estimated: Sql): Sql {
-  return sql`input_tokens = input_tokens + ${usage.inputTokens},
-        cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
-        output_tokens = output_tokens + ${usage.outputTokens},
-        reasoning_tokens = reasoning_tokens + ${usage.reasoningTokens},
-        cost_usd = case when ${costUsd}::numeric is null then cost_usd
-          else coalesce(cost_usd, 0) + ${costUsd}::numeric end,
-        ${estimated} = ${estimated} or ${usage.estimated}`;
 }

@@ -176,7 +176,7 @@ export interface FailedAttempts {
 
 /**
  * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Counts
- * nothing if another attempt has recorded the step or the run has ended; the next attempt finds that out.
+ * nothing if another attempt has recorded the step or the run has ended, as the next attempt will see.
  */
 export async function recordFailedAttempt(
   db: Db,

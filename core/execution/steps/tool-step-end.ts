@@ -17,7 +17,7 @@ export interface ToolStepEnd {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
   readonly errorMessage: string | null;
   readonly record: Partial<ToolRecord>;
-  /** True when the call took no time, so that its beginning was not recorded. */
+  /** True for a call without a recorded beginning, because it took no time. */
   readonly madeNow?: true;
   /** The result of the call for the model. */
   readonly message: ModelMessage;

@@ -86,7 +86,7 @@ export async function confirmSending(
   return noted > 0;
 }
 
-/** Only the first attempt to record the end of a call succeeds. */
+/** Records the end of a call. Only the first attempt to do so succeeds. */
 export async function recordToolStep(db: Db, step: StepKey, end: ToolStepEnd): Promise<boolean> {
   const recorded = await db.run`
     update steps set state = ${end.state}, error_message = ${end.errorMessage}, finished_at = now(),

@@ -14,10 +14,9 @@ import {
 } from '#core/usage/index.ts';
 import { costOf, NO_USAGE, type Usage } from '#core/foundation/cost/index.ts';
 import { empty, persistently, sql, transaction, type Db } from '#lib/database/index.ts';
-import { isStillWanted, type StepRun } from './begin-step.ts';
+import { addUsage, isStillWanted, type StepRun } from './begin-step.ts';
 import type { ModelCall } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
-import { addUsage } from './record-step.ts';
 import { ModelFailure } from './stop.ts';
 
 /**
@@ -80,8 +79,8 @@ const BATCH_OF_WAITER = 20;
 
 /**
  * Settles calls that were lost with their process, once their time is over: the provider may bill the input, so its
- * estimate counts, and the rest of the reservation is free again. Otherwise a worker that dies of each response would
- * spend past every limit. Calls of runs without a limit reserve nothing and are not found. A call that cannot be
+ * estimate counts, and the rest of the reservation is free again. Without this, a worker that dies at each response
+ * would spend past every limit. Calls of runs without a limit reserve nothing and are not found. A call that cannot be
  * settled now is left to the next caller.
  * @param waiter a run that waits for a budget; only calls with reservations of its budgets are settled for it
  */

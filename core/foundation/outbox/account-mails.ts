@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { WorkOutcome, RequestKind, Nudges } from '#core/foundation/work/index.ts';
+import type { Core } from '#core/core.ts';
+import type { WorkOutcome, RequestKind } from '#core/foundation/work/index.ts';
 import { afterCommit, sql, type Database, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Mailer } from '#lib/mail.ts';
@@ -35,7 +36,7 @@ export interface WithAccountMails {
   readonly accountMails: AccountMails | undefined;
 }
 
-export function createAccountMails({ secrets, work }: { secrets: SecretBox; work: Nudges }): AccountMails {
+export function createAccountMails({ secrets, work }: Pick<Core, 'secrets' | 'work'>): AccountMails {
   return {
     async queue(db, { seconds, about, ...mail }) {
       const id = newId('message');

@@ -1,4 +1,4 @@
 export type { EndedWork, Kinds, WorkOutcome, RecordKind, RequestKind, WorkItem } from './kinds.ts';
 export { RECORD_PACE } from './kinds.ts';
 export { addWork, claimWork, failedWork, forgetWork, hastenWork, unknownWork } from './queue.ts';
-export { createNudges, workOff, type Nudges } from './work-off.ts';
+export { workOff } from './work-off.ts';

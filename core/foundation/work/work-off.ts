@@ -103,37 +103,3 @@ async function settle(
   else if ('ended' in kind) await finishWork(database, name, item, (tx) => kind.ended(tx, item, outcome));
   else if (outcome.state === 'failed') await failWork(database, name, item, outcome.error);
 }
-
-/** Begins rounds of work in the background, for callers that must not wait. A tick repeats rounds that fail. */
-export interface Nudges {
-  /** Starts a round for due work; after a round under way, another one follows. */
-  nudge(name: string): void;
-  /** Resolves when no round is under way. */
-  idle(): Promise<void>;
-}
-
-/** @param round does the due work of a kind */
-export function createNudges(log: Log, round: (name: string) => Promise<unknown>): Nudges {
-  const underWay = new Map<string, Promise<void>>();
-  const asked = new Set<string>();
-
-  async function rounds(name: string): Promise<void> {
-    try {
-      while (asked.delete(name)) await round(name);
-    } catch (err) {
-      log.warn({ err, work: name }, 'due work is left to the next tick');
-    } finally {
-      underWay.delete(name);
-    }
-  }
-
-  return {
-    nudge(name) {
-      asked.add(name);
-      if (!underWay.has(name)) underWay.set(name, Promise.resolve(name).then(rounds));
-    },
-    async idle() {
-      while (underWay.size > 0) await Promise.all(underWay.values());
-    },
-  };
-}

@@ -7,11 +7,16 @@ export {
   CONNECTION_STATES,
   type Connection,
 } from './store/connection.ts';
-export { connectionsReady, createCredentialSource, type StaticCredentials } from './store/credential-source.ts';
+export {
+  connectionsReady,
+  createCredentialSource,
+  toolServerOf,
+  type StaticCredentials,
+} from './store/credential-source.ts';
 export { connectionColumns, listConnections, lockConnection, markReady, readConnection } from './store/queries.ts';
 export { endSignInsOf, eraseConnection, eraseConnections, revokeErased } from './remove.ts';
 export { changeConnection } from './tool-servers/change.ts';
-export { createToolServer, toolServerOf } from './tool-servers/create.ts';
+export { createToolServer } from './tool-servers/create.ts';
 export { authorizationRequest, startSignIn } from './oauth/start.ts';
 export { clientMetadataDocument, clientMetadataUrlOf, redirectUriOf } from './oauth/client.ts';
 export { completeSignIn } from './oauth/complete.ts';

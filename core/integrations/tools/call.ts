@@ -8,6 +8,8 @@ import {
   type ToolServerErrorKind,
   type ToolSessions,
 } from '#core/clients/mcp/index.ts';
+import { SYSTEM } from '#core/foundation/audit/index.ts';
+import { transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
   judgeCall,
@@ -19,9 +21,9 @@ import {
   type RefusalReason,
   type WantedCall,
 } from './judge-call.ts';
-import { definitionHash, retirePolicy } from './write-discovered.ts';
-import { isRepeatable, type ToolPolicy } from './policy.ts';
-import type { ToolTarget } from './queries.ts';
+import { definitionHash, isRepeatable, type ToolPolicy } from './policy.ts';
+import { holdRoutine, type ToolTarget } from './queries.ts';
+import { draftReason, writeDiscovered } from './write-discovered.ts';
 
 export interface ToolCallDeps extends Pick<ConnectionsCore, 'connectionSecrets' | 'credentials' | 'database' | 'emit'> {
   readonly toolSessions: ToolSessions;
@@ -115,6 +117,36 @@ export async function prepare(
 
 /** Reasons that concern the tool itself, and not this one call. */
 const RETIRING: ReadonlySet<RefusalReason> = new Set(['tool_changed', 'tool_vanished']);
+
+/**
+ * Disables the policy of a tool that a run found changed or gone. The policy then has the live definition and the
+ * confirmed hash, and the routine returns to draft.
+ */
+async function retirePolicy(
+  { database, emit }: Pick<ToolCallDeps, 'database' | 'emit'>,
+  policy: Pick<ToolPolicy, 'id' | 'projectId' | 'routineId' | 'connectionId' | 'toolName'>,
+  live: ToolDefinition | undefined,
+): Promise<void> {
+  const { projectId, routineId, toolName } = policy;
+  await transaction(database, async (tx) => {
+    try {
+      await holdRoutine(tx, policy);
+    } catch (error) {
+      if (error instanceof AppError) return;
+      throw error;
+    }
+    const retired =
+      live === undefined
+        ? (await tx.run`
+          update tool_policies set state = 'disabled', vanished_at = now(), updated_at = now()
+          where id = ${policy.id} and project_id = ${projectId} and state <> 'disabled'
+        `) > 0
+        : (await writeDiscovered(tx, policy, { tools: [live], complete: false })).retired.length > 0;
+    if (!retired) return;
+    const reason = draftReason([toolName]);
+    await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason, by: SYSTEM });
+  });
+}
 
 /** Session of a call, once it is open. */
 interface HeldSession {

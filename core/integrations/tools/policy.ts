@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { ToolDefinition } from '#core/clients/mcp/index.ts';
-import type { JsonObject } from '#lib/json.ts';
+import { mayBeExact } from '#lib/exact-json/parse.ts';
+import { canonicalJson, type JsonObject } from '#lib/json.ts';
 
 export const POLICY_STATES = ['disabled', 'automatic', 'hold'] as const;
 export type PolicyState = (typeof POLICY_STATES)[number];
@@ -80,4 +82,16 @@ export function notReadOnly({ annotations }: Pick<ToolPolicy, 'annotations'>): s
   return annotations?.['readOnlyHint'] === true && annotations['destructiveHint'] !== true
     ? undefined
     : 'the server does not say that this tool only reads (readOnlyHint)';
+}
+
+/**
+ * Hashes the whole definition: SHA-256 in hex, independent of the order of keys. Numbers are hashed as doubles, as in
+ * earlier releases, so that earlier confirmations stay valid.
+ */
+export function definitionHash(definition: ToolDefinition): string {
+  const { name, title, description, inputSchema, outputSchema, annotations } = definition;
+  const whole = { name, title, description, inputSchema, outputSchema, annotations };
+  const json = canonicalJson(whole);
+  const hashed = mayBeExact(json) ? canonicalJson(JSON.parse(json)) : json;
+  return createHash('sha256').update(hashed).digest('hex');
 }

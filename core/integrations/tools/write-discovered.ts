@@ -1,14 +1,7 @@
-import { createHash } from 'node:crypto';
-import type { Core } from '#core/core.ts';
-import { SYSTEM } from '#core/foundation/audit/index.ts';
 import type { ToolDefinition } from '#core/clients/mcp/index.ts';
-import { storableJson, transaction, type Db } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
-import { mayBeExact } from '#lib/exact-json/parse.ts';
+import { storableJson, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { canonicalJson } from '#lib/json.ts';
-import type { ToolPolicy } from './policy.ts';
-import { holdRoutine } from './queries.ts';
+import { definitionHash } from './policy.ts';
 
 export interface DiscoveryCounts {
   readonly added: number;
@@ -145,51 +138,9 @@ function markVanished(
   `;
 }
 
-/**
- * Disables the policy of a tool that a run found changed or gone. The policy then has the live definition and the
- * confirmed hash, and the routine returns to draft.
- */
-export async function retirePolicy(
-  { database, emit }: Pick<Core, 'database' | 'emit'>,
-  policy: Pick<ToolPolicy, 'id' | 'projectId' | 'routineId' | 'connectionId' | 'toolName'>,
-  live: ToolDefinition | undefined,
-): Promise<void> {
-  const { projectId, routineId, toolName } = policy;
-  await transaction(database, async (tx) => {
-    try {
-      await holdRoutine(tx, policy);
-    } catch (error) {
-      if (error instanceof AppError) return;
-      throw error;
-    }
-    const retired =
-      live === undefined
-        ? (await tx.run`
-          update tool_policies set state = 'disabled', vanished_at = now(), updated_at = now()
-          where id = ${policy.id} and project_id = ${projectId} and state <> 'disabled'
-        `) > 0
-        : (await writeDiscovered(tx, policy, { tools: [live], complete: false })).retired.length > 0;
-    if (!retired) return;
-    const reason = draftReason([toolName]);
-    await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason, by: SYSTEM });
-  });
-}
-
 /** Says why a routine returned to draft, with the tool names that people know. */
 export function draftReason(toolNames: readonly string[]): string {
   const shown = toolNames.slice(0, 3).join(', ');
   const more = toolNames.length > 3 ? ` and ${toolNames.length - 3} more` : '';
   return `the server changed or removed a tool that was automatic (${shown}${more}); look at it and confirm it again`;
-}
-
-/**
- * Hashes the whole definition: SHA-256 in hex, independent of the order of keys. Numbers are hashed as doubles, as in
- * earlier releases, so that earlier confirmations stay valid.
- */
-export function definitionHash(definition: ToolDefinition): string {
-  const { name, title, description, inputSchema, outputSchema, annotations } = definition;
-  const whole = { name, title, description, inputSchema, outputSchema, annotations };
-  const json = canonicalJson(whole);
-  const hashed = mayBeExact(json) ? canonicalJson(JSON.parse(json)) : json;
-  return createHash('sha256').update(hashed).digest('hex');
 }

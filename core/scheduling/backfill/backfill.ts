@@ -24,7 +24,7 @@ export interface BackfillDeps extends ForecastDeps, Pick<Core, 'providerEnabled'
 export interface BackfillInput extends WantedBackfill {
   readonly backfillId: string;
   readonly acceptForecast: boolean;
-  /** As `ManualRun` has it. */
+  /** Ids of the API keys and consents that cause the runs, as in `ManualRun`. */
   readonly startedBy: string | null;
 }
 

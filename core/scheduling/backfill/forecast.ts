@@ -17,7 +17,7 @@ export interface WantedBackfill extends PastWindow {
   readonly organizationId: string;
   readonly plan: Plan;
   readonly routineId: string;
-  /** The most runs that it makes. */
+  /** The most runs of the backfill. */
   readonly max: number;
 }
 

@@ -16,7 +16,7 @@ const OAUTH = 'core/integrations/connections/oauth';
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a tick claims what another has claimed',
-    file: 'core/scheduling/due-routines.ts',
+    file: 'core/scheduling/claim.ts',
     from: 'for no key update skip locked',
     to: '',
     tests: ['test/core/scheduling/claim.test.ts', 'test/core/scheduling/tick.test.ts'],
@@ -150,7 +150,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'any status of a webhook counts as delivered',
-    file: 'core/delivery/webhooks/delivery.ts',
+    file: 'core/delivery/webhooks/attempt.ts',
     from: 'status >= 200 && status <= 299',
     to: 'status >= 200',
     tests: ['test/core/delivery/webhooks/attempts.test.ts'],

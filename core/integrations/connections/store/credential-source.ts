@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { RequestCredentials } from '#core/clients/mcp/index.ts';
+import { ToolServerError, type RequestCredentials, type ToolServer } from '#core/clients/mcp/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { NotRenewed } from '#lib/shared-renewal.ts';
 import { SecretUnreadable } from '#lib/secrets/index.ts';
 import type { Connection, ConnectionAuth } from './connection.ts';
-import { readSealedCredentials, type ConnectionSecrets } from './credentials.ts';
+import { readSealedCredentials, withAddress, type ConnectionSecrets } from './credentials.ts';
 import { markConnectionNotReady, readConnection } from './queries.ts';
 
 /** The credentials of all stored connections. `RequestCredentials` has those of one connection. */
@@ -68,6 +68,26 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
 
 export function headersOf(credentials: StaticCredentials): Record<string, string> {
   return credentials.kind === 'bearer' ? { authorization: `Bearer ${credentials.token}` } : { ...credentials.headers };
+}
+
+/**
+ * Makes the tool server of a stored connection, with its whole address and stored credentials.
+ * @throws {ToolServerError} when the provider runs no tool server
+ */
+export function toolServerOf(
+  deps: { readonly connectionSecrets: ConnectionSecrets; readonly credentials: CredentialSource },
+  connection: Connection,
+): ToolServer {
+  const { url } = withAddress(deps.connectionSecrets, connection);
+  if (url === null) throw new ToolServerError('not_mcp', { mayHaveArrived: false });
+  const { credentials } = deps;
+  return {
+    url,
+    credentials: {
+      headers: (signal) => credentials.headers(connection, signal),
+      refused: (...refusal) => credentials.refused(connection, ...refusal),
+    },
+  };
 }
 
 /** Tells whether a run can use its connections. `away` means that a provider may be back later. */

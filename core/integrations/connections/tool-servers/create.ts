@@ -4,15 +4,13 @@ import {
   fixedCredentials,
   ToolServerError,
   type RequestCredentials,
-  type ToolServer,
   type ToolServerErrorKind,
 } from '#core/clients/mcp/index.ts';
 import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ConnectionsCore } from '../core.ts';
 import { draftConnection, type Connection } from '../store/connection.ts';
-import { headersOf, type CredentialSource, type StaticCredentials } from '../store/credential-source.ts';
-import { withAddress, type ConnectionSecrets } from '../store/credentials.ts';
+import { headersOf, type StaticCredentials } from '../store/credential-source.ts';
 import { assertRoomForConnection, insertConnection } from '../store/queries.ts';
 
 export interface NewToolServer extends Pick<Connection, 'id' | 'projectId' | 'name' | 'createdBy'> {
@@ -60,26 +58,6 @@ export function allowedUrl(outbound: ConnectionsCore['outbound'], text: string):
 /** Creates a server's credentials from a person's input, before they are stored. */
 export function givenCredentials(credentials: StaticCredentials | null): RequestCredentials {
   return fixedCredentials(credentials === null ? {} : headersOf(credentials));
-}
-
-/**
- * Makes the tool server of a stored connection, with its whole address and stored credentials.
- * @throws {ToolServerError} when the provider runs no tool server
- */
-export function toolServerOf(
-  deps: { readonly connectionSecrets: ConnectionSecrets; readonly credentials: CredentialSource },
-  connection: Connection,
-): ToolServer {
-  const { url } = withAddress(deps.connectionSecrets, connection);
-  if (url === null) throw new ToolServerError('not_mcp', { mayHaveArrived: false });
-  const { credentials } = deps;
-  return {
-    url,
-    credentials: {
-      headers: (signal) => credentials.headers(connection, signal),
-      refused: (...refusal) => credentials.refused(connection, ...refusal),
-    },
-  };
 }
 
 /** Returns the error for a tool server that cannot be connected. */

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { StartableDelivery } from '#core/foundation/engine/index.ts';
 import { announceSlots, withdrawSlots } from '#core/execution/admission/index.ts';
 import { recordEnd } from '#core/execution/runs/end-run.ts';
-import { success } from '#core/execution/run-states/ending.ts';
-import { claimAttempt } from '#core/delivery/webhooks/claim.ts';
+import { success } from '#core/execution/run-states/states.ts';
+import { claimAttempt } from '#core/delivery/webhooks/attempt.ts';
 import { claimDueDeliveries } from '#core/delivery/webhooks/start.ts';
 import { enqueueDelivery, listDeliveries, redeliver, startDueDeliveries } from '#core/delivery/webhooks/index.ts';
 import { transaction, withStatements } from '#lib/database/index.ts';

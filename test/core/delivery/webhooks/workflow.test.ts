@@ -3,7 +3,7 @@ import { startDueDeliveries } from '#core/delivery/webhooks/index.ts';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createWebhookActivities } from '#activities/webhooks.ts';
-import { createNudges } from '#core/foundation/work/index.ts';
+import { createNudges } from '#core/scheduling/index.ts';
 import { createEngine, type Engine, type StartableDelivery } from '#core/foundation/engine/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { webhookTaskQueue } from '#lib/task-queues.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { eraseActions, startDueActions } from '#core/execution/actions/index.ts';
+import { eraseActions, sendAction, startDueActions } from '#core/execution/actions/index.ts';
 import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { changeActions, changeConnections } from '#test/support/given.ts';
@@ -167,6 +167,18 @@ test('an action that its worker left while it was sent has an unknown outcome on
   } = await held(ISSUE);
   await changeActions(service.deps.database, action.id, { state: 'sending', startAt: AT_ONCE, decidedAt: AT_ONCE });
   await ticked(service);
+  expect((await read(action.id)).state).toBe('outcome_unknown');
+  expect(tracker.calls).toEqual([]);
+});
+
+test('an attempt that finds the call marked by an earlier one sends nothing, and its outcome is unknown', async () => {
+  const {
+    actions: [action],
+  } = await held(ISSUE);
+  await changeActions(service.deps.database, action.id, { state: 'sending', decidedAt: AT_ONCE });
+  const attempt = { id: action.id, attempt: 0 };
+  const send = () => sendAction(service.deps, attempt, new AbortController().signal);
+  expect([await send(), await send()]).toEqual(['outcome_unknown', 'skipped']);
   expect((await read(action.id)).state).toBe('outcome_unknown');
   expect(tracker.calls).toEqual([]);
 });

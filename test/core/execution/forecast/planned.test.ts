@@ -12,7 +12,7 @@ import {
 import { activateRoutine } from '#core/authoring/routines/index.ts';
 import { beginStep } from '#core/execution/steps/begin-step.ts';
 import { recordEnd } from '#core/execution/runs/end-run.ts';
-import { failure, success } from '#core/execution/run-states/ending.ts';
+import { failure, success } from '#core/execution/run-states/states.ts';
 import { recordStepAndSuccess } from '#core/execution/steps/record-step.ts';
 import { Stop, type ModelCall, type StepsCore } from '#core/execution/steps/index.ts';
 import { reserveStep } from '#core/execution/steps/reserve.ts';

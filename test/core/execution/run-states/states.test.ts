@@ -23,7 +23,7 @@ import {
 import { cancelRun } from '#core/execution/runs/index.ts';
 import { beginStep } from '#core/execution/steps/begin-step.ts';
 import { recordEnd } from '#core/execution/runs/end-run.ts';
-import { skip, success } from '#core/execution/run-states/ending.ts';
+import { skip, success } from '#core/execution/run-states/states.ts';
 import { transaction, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/core/scheduling/planted.ts';
 import { startService, type Service } from '#test/support/service.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { definitionHash } from '#core/integrations/tools/write-discovered.ts';
+import { definitionHash, isRepeatable } from '#core/integrations/tools/policy.ts';
 import { assertUsableSchema, SchemaError, schemaFault } from '#core/clients/json-schemas/index.ts';
-import { isRepeatable } from '#core/integrations/tools/policy.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { redact } from '#core/integrations/tools/tool-result.ts';
 import { TIMES } from '#test/support/properties.ts';

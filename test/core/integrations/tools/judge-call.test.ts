@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ToolDefinition } from '#core/clients/mcp/index.ts';
 import { judgeCall, type WantedCall } from '#core/integrations/tools/judge-call.ts';
-import { definitionHash } from '#core/integrations/tools/write-discovered.ts';
+import { definitionHash } from '#core/integrations/tools/policy.ts';
 import type { ToolTarget } from '#core/integrations/tools/queries.ts';
 
 const BEFORE = new Date('2026-01-01T00:00:00.000Z');

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { claimAttempt } from '#core/delivery/webhooks/claim.ts';
-import { recordAttempt } from '#core/delivery/webhooks/attempt.ts';
+import { claimAttempt, recordAttempt } from '#core/delivery/webhooks/attempt.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
