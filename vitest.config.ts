@@ -54,12 +54,16 @@ const PAGES = ['test/ui/states/**'];
 const BROWSER = ['test/ui/**'];
 
 /**
- * Other ways through it, which come at full size only: on each change their pages are held by `pages`, and what they ask
- * of the service by its own tests.
+ * Files that come at full size only; docs/testing.md names what holds their promises on each change. The pages of a way
+ * through the dashboard are held by `pages`, and what it asks of the service by the tests of the service.
  */
 const NIGHTLY = [
-  'test/ui/{api-keys,billing,demo,facts,home,inbox,model-accounts,models,paste-sign-in,routines,run-sections}.test.ts',
-  'test/ui/{runs,settings,skills,translated}.test.ts',
+  'test/core/execution/{admission/plans,results/results-plans,steps/young-plans}.test.ts',
+  'test/deploys/two-builds.test.ts',
+  'test/dev/{postgres,temporal-server,watch}.test.ts',
+  'test/faults/{proposal-kill,waiting-run}.test.ts',
+  'test/ui/{api-keys,billing,brief,demo,draft,facts,home,inbox,model-accounts,models,paste-sign-in}.test.ts',
+  'test/ui/{proposals,routines,run-sections,runs,settings,skills,translated,verbs}.test.ts',
 ];
 
 /** What would stay changed in its process, as a global, a registry or a variable: each file has its own. */
@@ -110,7 +114,7 @@ export default defineConfig({
     projects: [
       project('unit', UNIT, [], { isolate: false }),
       project('pages', PAGES, [], WITH_BROWSER),
-      project('browser', BROWSER, [...UNIT, ...PROCESS, ...PAGES, ...(FULL_SIZE ? [] : NIGHTLY)], {
+      project('browser', BROWSER, [...UNIT, ...PROCESS, ...PAGES], {
         ...WITH_BROWSER,
         ...WITH_SERVERS,
       }),
@@ -141,7 +145,7 @@ function project(
     test: {
       name,
       include: files.map(tests),
-      exclude: exclude.map(tests),
+      exclude: [...exclude, ...(FULL_SIZE ? [] : NIGHTLY)].map(tests),
       setupFiles: ['test/support/properties.ts', 'test/support/midnight.ts'],
       pool: 'forks',
       // Many files wait for a server or a clock; five at a time are no faster on two cores.

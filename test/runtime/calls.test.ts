@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createFrameOpener, envelopeKeys, MAX_ENVELOPE_BYTES, sealRequest } from '#lib/envelope/index.ts';
 import { linesOf, openConnections } from '#lib/runtime-client/exchange.ts';
 import type { RuntimeClient } from '#lib/runtime-client/index.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { BODY, callOn, createRig, runOn, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -163,7 +164,7 @@ describe('a call ends', () => {
     expect(asked()).toBe(1);
   });
 
-  test('when its own lease was not renewed while the process stood still', async () => {
+  test.runIf(FULL_SIZE)('when its own lease was not renewed while the process stood still', async () => {
     const runtime = await rig.spawn({}, { entry: 'test/runtime/fixtures/short-lease.ts' });
     const client = rig.client(runtime.port, { silenceMs: 120_000 });
     const { instanceId } = await client.hello();
@@ -181,7 +182,7 @@ describe('a call ends', () => {
   });
 });
 
-test('a caller that is gone for a moment finds its call still under way', async () => {
+test.runIf(FULL_SIZE)('a caller that is gone for a moment finds its call still under way', async () => {
   const { client, instanceId } = await open();
   rig.providers.control.script({ kind: 'slow', pauseMs: 200 });
   const call = runOn(rig, instanceId);

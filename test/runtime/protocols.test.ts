@@ -29,6 +29,8 @@ const WEATHER = {
 };
 
 describe.each(SLOTS)('a model step on %s', (provider) => {
+  /** On each change only one protocol is tested for behaviour that all three share. */
+  const common = test.runIf(FULL_SIZE || provider === SLOTS[0]);
   const run = (changes: Parameters<typeof runOn>[2] = {}) =>
     client.run(runOn(rig, runtime.instanceId, { provider, ...changes }));
 
@@ -131,7 +133,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     expect(usage.inputTokens).toBeLessThanOrEqual(10 ** 9);
   });
 
-  test.each([
+  common.each([
     [401, {}, 'credential_refused', { status: 401 }],
     [403, {}, 'credential_refused', { status: 403 }],
     [402, {}, 'usage_limit', { status: 402, resetAt: null }],
@@ -148,7 +150,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     expect(JSON.stringify([error, String(error)])).not.toContain(secretText);
   });
 
-  test('waits as long as a number of seconds or an HTTP date says, and ignores other dates', async () => {
+  common('waits as long as a number of seconds or an HTTP date says, and ignores other dates', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000);
     const waits = [inAnHour.toUTCString(), inAnHour.toISOString()];
     for (const wait of waits) {
@@ -162,7 +164,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     await expect(run()).rejects.toMatchObject({ details: { retryAfterMs: null } });
   });
 
-  test('reads when a used-up allowance resets, in either form', async () => {
+  common('reads when a used-up allowance resets, in either form', async () => {
     const at = Math.floor(Date.now() / 1_000) + 123_518;
     const limit = (fields: object) => ({
       kind: 'error' as const,
@@ -202,15 +204,12 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     });
   });
 
-  test('refuses a response that cannot be read', async () => {
+  common('refuses a response that cannot be read', async () => {
     rig.providers.control.script({ kind: 'malformed' });
     await expect(run()).rejects.toMatchObject({ code: 'malformed' });
   });
 
-  // On each change only one protocol is tested for behaviour that all three share.
-  const isTried = FULL_SIZE || provider === SLOTS[0];
-
-  test.runIf(isTried)(
+  common(
     'ends a response without end at its limit',
     async () => {
       rig.providers.control.script({ kind: 'endless' });
@@ -221,7 +220,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     300_000,
   );
 
-  test.runIf(isTried)('ends at its deadline, where a provider hangs and where it begins a response', async () => {
+  common('ends at its deadline, where a provider hangs and where it begins a response', async () => {
     rig.providers.control.script({ kind: 'hang' }, { kind: 'silent' });
     const deadline = Date.now() + 4_000;
     const timeout = { status: 'rejected', reason: expect.objectContaining({ code: 'timeout' }) };
@@ -231,7 +230,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     await expect.poll(aborted).toEqual([true, true]);
   });
 
-  test('lists the models that the file keeps, over all pages', async () => {
+  common('lists the models that the file keeps, over all pages', async () => {
     const { models } = await client.catalog(callOn(rig, runtime.instanceId, { provider }));
     expect(models).toEqual([
       { id: 'fixture/account-small', name: 'Account Small', contextTokens: 64_000 },
@@ -240,7 +239,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     ]);
   });
 
-  test.each([
+  common.each([
     [200, {}, { credential: 'accepted', limited: false }],
     [401, {}, { credential: 'rejected', limited: false }],
     [403, {}, { credential: 'rejected', limited: false }],
@@ -254,14 +253,14 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     expect(rig.providers.control.requests().map(({ target }) => target)).toEqual(['/key']);
   });
 
-  test.runIf(isTried)('a provider that does not answer in time proves nothing of a credential', async () => {
+  common('a provider that does not answer in time proves nothing of a credential', async () => {
     rig.providers.control.hang('/key');
     const call = callOn(rig, runtime.instanceId, { provider, deadline: Date.now() + 1_000 });
     await expect(client.verify(call)).rejects.toMatchObject({ code: 'timeout' });
     await expect.poll(() => rig.providers.control.requests()[0]?.aborted).toBe(true);
   });
 
-  test('a credential that the provider does not know is refused', async () => {
+  common('a credential that the provider does not know is refused', async () => {
     const credential = { value: 'key-of-another', account: null };
     const call = callOn(rig, runtime.instanceId, { provider, credential });
     expect(await client.verify(call)).toMatchObject({ credential: 'rejected' });

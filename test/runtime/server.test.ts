@@ -245,7 +245,8 @@ describe('a client', () => {
     expect(rig.providers.control.requests()).toHaveLength(before + 1);
   });
 
-  test('gives a runtime up that says nothing', async () => {
+  // Side by side, as both wait for most of their time.
+  test.concurrent('gives a runtime up that says nothing', async ({ onTestFinished }) => {
     const line = await startTcpProxy(runtime.port);
     onTestFinished(() => line.stop());
     const client = rig.client(line.port, { silenceMs: 8_000 });
@@ -255,7 +256,7 @@ describe('a client', () => {
     await expect(client.hello()).rejects.toMatchObject({ reason: 'silent' });
   });
 
-  test('hears a runtime that works, for longer than its own patience', async () => {
+  test.concurrent('hears a runtime that works, for longer than its own patience', async () => {
     const client = rig.client(runtime.port, { silenceMs: 7_000 });
     rig.providers.control.script({ kind: 'slow', pauseMs: 1_200 });
     const call = runOn(rig, runtime.instanceId);

@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
 
@@ -27,43 +28,46 @@ test('an untouched new routine says what it needs, in words for people', async (
   await page.getByText('Enter the instructions.').waitFor();
 });
 
-test('a schedule with two day fields is described as it runs, before and after it is saved', async ({
-  visit,
-  person,
-}) => {
-  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
-  await page.getByRole('button', { name: 'Write it yourself' }).click();
-  await page.getByRole('combobox', { name: 'Runs' }).click();
-  await page.getByRole('option', { name: 'Cron' }).click();
-  await page.getByRole('textbox', { name: 'Cron' }).fill('0 9 1-7 * 1');
-  const words = 'On the 1st to 7th, and also every Monday, at 09:00';
-  await page.getByText(words).waitFor();
-  await page
-    .getByRole('status')
-    .getByText(/day of month or day of week is enough/)
-    .waitFor();
-  const client = person.session.with({ 'X-Project-Id': person.projectId });
-  const id = await createRoutine(client, { name: 'Either', schedule: '0 9 1-7 * 1' });
-  await page.goto(new URL(`/p/${person.projectId}/routines/${id}`, page.url()).href);
-  await page.getByText(words).first().waitFor();
-  await page.getByText(/day of month or day of week is enough/).waitFor();
-});
+test.runIf(FULL_SIZE)(
+  'a schedule with two day fields is described as it runs, before and after it is saved',
+  async ({ visit, person }) => {
+    const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+    await page.getByRole('button', { name: 'Write it yourself' }).click();
+    await page.getByRole('combobox', { name: 'Runs' }).click();
+    await page.getByRole('option', { name: 'Cron' }).click();
+    await page.getByRole('textbox', { name: 'Cron' }).fill('0 9 1-7 * 1');
+    const words = 'On the 1st to 7th, and also every Monday, at 09:00';
+    await page.getByText(words).waitFor();
+    await page
+      .getByRole('status')
+      .getByText(/day of month or day of week is enough/)
+      .waitFor();
+    const client = person.session.with({ 'X-Project-Id': person.projectId });
+    const id = await createRoutine(client, { name: 'Either', schedule: '0 9 1-7 * 1' });
+    await page.goto(new URL(`/p/${person.projectId}/routines/${id}`, page.url()).href);
+    await page.getByText(words).first().waitFor();
+    await page.getByText(/day of month or day of week is enough/).waitFor();
+  },
+);
 
-test('a new routine has a model that is good for most, and its settings are folded', async ({ visit, person }) => {
-  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
-  await page.getByRole('button', { name: 'Write it yourself' }).click();
-  await page.getByText(/^A run that reads 20k tokens/i).waitFor();
-  const limits = page.getByRole('button', { name: /^Limits/ });
-  expect(await limits.count()).toBe(0);
-  await page.getByRole('button', { name: 'Advanced' }).click();
-  await limits.waitFor();
-  await page.getByRole('textbox', { name: 'Name' }).fill('By itself');
-  await page.getByRole('textbox', { name: 'Instructions' }).fill('Write one line.');
-  await page.getByRole('button', { name: 'Save draft' }).click();
-  await page.getByRole('heading', { name: 'By itself' }).waitFor();
-});
+test.runIf(FULL_SIZE)(
+  'a new routine has a model that is good for most, and its settings are folded',
+  async ({ visit, person }) => {
+    const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+    await page.getByRole('button', { name: 'Write it yourself' }).click();
+    await page.getByText(/^A run that reads 20k tokens/i).waitFor();
+    const limits = page.getByRole('button', { name: /^Limits/ });
+    expect(await limits.count()).toBe(0);
+    await page.getByRole('button', { name: 'Advanced' }).click();
+    await limits.waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('By itself');
+    await page.getByRole('textbox', { name: 'Instructions' }).fill('Write one line.');
+    await page.getByRole('button', { name: 'Save draft' }).click();
+    await page.getByRole('heading', { name: 'By itself' }).waitFor();
+  },
+);
 
-test('times are written in hours and minutes', async ({ visit, person }) => {
+test.runIf(FULL_SIZE)('times are written in hours and minutes', async ({ visit, person }) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const id = await createRoutine(client);
   const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
@@ -114,7 +118,7 @@ test('a page with changes asks before it is left, and says that they return the 
   await page.getByText('Nothing has changed.').first().waitFor();
 });
 
-test('skills are put in order by the keyboard alone', async ({ visit, person }) => {
+test.runIf(FULL_SIZE)('skills are put in order by the keyboard alone', async ({ visit, person }) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const id = await createRoutine(client, { skills: ['seo-audit', 'core-web-vitals'] });
   const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
@@ -129,16 +133,19 @@ test('skills are put in order by the keyboard alone', async ({ visit, person }) 
   expect(data.skills).toEqual(['core-web-vitals', 'seo-audit']);
 });
 
-test('the next times fit on a phone, however long the names of their zones are', async ({ visit, person }) => {
-  const client = person.session.with({ 'X-Project-Id': person.projectId });
-  const id = await createRoutine(client, { timezone: 'America/North_Dakota/New_Salem' });
-  const path = `/p/${person.projectId}/routines/${id}/edit`;
-  const { page } = await visit(path, { as: person, width: 360 });
-  const table = page.getByRole('table', { name: 'The next times' });
-  const widthOf = async (locator: Locator) => (await locator.boundingBox())!.width;
-  await table.waitFor();
-  expect(await widthOf(table)).toBeLessThanOrEqual(await widthOf(table.locator('..')));
-});
+test.runIf(FULL_SIZE)(
+  'the next times fit on a phone, however long the names of their zones are',
+  async ({ visit, person }) => {
+    const client = person.session.with({ 'X-Project-Id': person.projectId });
+    const id = await createRoutine(client, { timezone: 'America/North_Dakota/New_Salem' });
+    const path = `/p/${person.projectId}/routines/${id}/edit`;
+    const { page } = await visit(path, { as: person, width: 360 });
+    const table = page.getByRole('table', { name: 'The next times' });
+    const widthOf = async (locator: Locator) => (await locator.boundingBox())!.width;
+    await table.waitFor();
+    expect(await widthOf(table)).toBeLessThanOrEqual(await widthOf(table.locator('..')));
+  },
+);
 
 function save(page: Page): Promise<void> {
   return page.getByRole('button', { name: 'Save', exact: true }).click();

@@ -17,7 +17,7 @@ test('pages can be gone through by the Tab key: all is reached, in order, seen, 
 }) => {
   const { page, settled } = await visit('about:blank', { as: person });
   const faults: Record<string, unknown> = {};
-  const paths = pathsOf(person, made).filter((_, nth) => FULL_SIZE || nth % 2 === 0);
+  const paths = pathsOf(person, made).filter((_, nth) => FULL_SIZE || nth % 3 === 0);
   for (const path of paths) {
     await page.goto(path);
     await settled();
@@ -74,7 +74,7 @@ test('every dialog takes the focus, keeps it, closes with Escape and returns it'
     ['', 'Search'],
   ];
   const focus = page.locator(':focus');
-  for (const [path, button, item] of openers) {
+  for (const [path, button, item] of openers.filter((_, nth) => FULL_SIZE || nth % 2 === 0)) {
     await page.goto(`/p/${person.projectId}/${path}`);
     await settled();
     const opener = page.getByRole('button', { name: button }).first();

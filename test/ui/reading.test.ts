@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { typedRoutine, prices } from '#test/core/execution/results/world.ts';
 import { changeRuns } from '#test/support/given.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { marker } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
@@ -261,53 +262,49 @@ test('on paper a table has all of its rows', async ({ service, person, key, visi
   expect(await page.evaluate(`getComputedStyle(document.querySelector('th button')).display`)).toBe('contents');
 });
 
-test('two runs stand side by side, by word and by key, at an address that names both', async ({
-  service,
-  person,
-  key,
-  said,
-  visit,
-  at,
-}) => {
-  const report = longReport(300);
-  const [first, second] = await said(report, report.replace('1.8 s', '2.4 s').replace('unique', 'different'));
-  const take = sequence('comparing');
-  const watched = await visit(at(second.id), { as: person });
-  const { page, settled } = watched;
-  await page.getByRole('link', { name: 'Compare with…' }).press('Enter');
-  await page.waitForURL(/\/compare/);
-  await settled();
-  const texts = page.getByRole('region', { name: 'Differences of the result' });
-  expect(await texts.getByRole('deletion').allInnerTexts()).toEqual(['unique', '1', '8']);
-  expect(await texts.getByRole('insertion').allInnerTexts()).toEqual(['different', '2', '4']);
-  const [answer] = await page.getByRole('heading', { level: 2 }).allInnerTexts();
-  expect(answer).toBe('Result');
-  const facts = page.getByRole('region', { name: 'Facts of the two runs' });
-  expect(await facts.getByRole('row', { name: /^Took/ }).innerText()).not.toContain('differs');
-  await take(watched, 'texts');
-  await page.getByRole('button', { name: 'Swap the two runs' }).press('Enter');
-  await page.waitForURL(`**${at(first.id)}/compare?against=${second.id}`);
+test.runIf(FULL_SIZE)(
+  'two runs stand side by side, by word and by key, at an address that names both',
+  async ({ service, person, key, said, visit, at }) => {
+    const report = longReport(300);
+    const [first, second] = await said(report, report.replace('1.8 s', '2.4 s').replace('unique', 'different'));
+    const take = sequence('comparing');
+    const watched = await visit(at(second.id), { as: person });
+    const { page, settled } = watched;
+    await page.getByRole('link', { name: 'Compare with…' }).press('Enter');
+    await page.waitForURL(/\/compare/);
+    await settled();
+    const texts = page.getByRole('region', { name: 'Differences of the result' });
+    expect(await texts.getByRole('deletion').allInnerTexts()).toEqual(['unique', '1', '8']);
+    expect(await texts.getByRole('insertion').allInnerTexts()).toEqual(['different', '2', '4']);
+    const [answer] = await page.getByRole('heading', { level: 2 }).allInnerTexts();
+    expect(answer).toBe('Result');
+    const facts = page.getByRole('region', { name: 'Facts of the two runs' });
+    expect(await facts.getByRole('row', { name: /^Took/ }).innerText()).not.toContain('differs');
+    await take(watched, 'texts');
+    await page.getByRole('button', { name: 'Swap the two runs' }).press('Enter');
+    await page.waitForURL(`**${at(first.id)}/compare?against=${second.id}`);
 
-  const { run } = await typedRoutine(service, key, { name: 'Prices of the rivals' });
-  const before = await run(prices({ tea: 3, salt: 1 }));
-  const after = await run(prices({ tea: 4, rice: 2 }));
-  await page.goto(`${at(after.id)}/compare?against=${before.id}`);
-  await page.getByText('1 added, 1 removed, 1 changed.').waitFor();
-  await settled();
-  expect(await page.getByRole('row').filter({ hasText: 'Changed' }).innerText()).toMatch(/tea\s+4\s+was 3/);
-  await take(watched, 'data');
+    const { run } = await typedRoutine(service, key, { name: 'Prices of the rivals' });
+    const before = await run(prices({ tea: 3, salt: 1 }));
+    const after = await run(prices({ tea: 4, rice: 2 }));
+    await page.goto(`${at(after.id)}/compare?against=${before.id}`);
+    await page.getByText('1 added, 1 removed, 1 changed.').waitFor();
+    await settled();
+    expect(await page.getByRole('row').filter({ hasText: 'Changed' }).innerText()).toMatch(/tea\s+4\s+was 3/);
+    await take(watched, 'data');
 
-  await page.goto(`${at(after.id)}/compare?against=${first.id}`);
-  await page.getByText('These are runs of two routines').waitFor();
-  await page.goto(`${at(after.id)}/compare?against=${after.id}`);
-  await page.getByText('This is the same run twice').waitFor();
-  await page.goto(`${at(after.id)}/compare?against=run_01kx3k9y6wfd8r0v5m2c7t4q5d`);
-  await page.getByText('The two runs could not be read').waitFor();
-  await page.goto(`/p/${person.projectId}/runs`);
-  await page.getByRole('link', { name: 'Compare with another run' }).first().press('Enter');
-  await page.waitForURL(/\/compare/);
-  expect(watched.complaints).toEqual([]);
-});
+    await page.goto(`${at(after.id)}/compare?against=${first.id}`);
+    await page.getByText('These are runs of two routines').waitFor();
+    await page.goto(`${at(after.id)}/compare?against=${after.id}`);
+    await page.getByText('This is the same run twice').waitFor();
+    await page.goto(`${at(after.id)}/compare?against=run_01kx3k9y6wfd8r0v5m2c7t4q5d`);
+    await page.getByText('The two runs could not be read').waitFor();
+    await page.goto(`/p/${person.projectId}/runs`);
+    await page.getByRole('link', { name: 'Compare with another run' }).first().press('Enter');
+    await page.waitForURL(/\/compare/);
+    expect(watched.complaints).toEqual([]);
+  },
+);
 
 test('bracket keys lead to the previous and the next result, but not while a person types', async ({
   person,
@@ -404,30 +401,27 @@ test('a result of 400,000 characters is read to its end', async ({ person, said,
   await expect.poll(async () => (await written.innerText()).length).toBeGreaterThan(60_000);
 });
 
-test('a run that is erased while it is read says so, and the rest of the page stays', async ({
-  service,
-  person,
-  said,
-  visit,
-  at,
-}) => {
-  const [before, run] = await said('Old words.', 'New words.');
-  const { page, complaints } = await visit(at(run.id), { as: person });
-  await page.locator('.prose-text', { hasText: 'New words.' }).waitFor();
-  await changeRuns(service.deps.database, run.id, ERASED);
-  const erased = page.getByText('Its texts were erased');
-  await expect
-    .poll(async () => {
-      // The page reads again when the reader returns to it.
-      await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
-      return erased.count();
-    })
-    .toBe(1);
-  await page.goto(`${at(run.id)}/compare?against=${before.id}`);
-  await page.getByText('The texts of the later one were erased').waitFor();
-  await page.getByText('The second has none.').first().waitFor();
-  expect(complaints).toEqual([]);
-});
+test.runIf(FULL_SIZE)(
+  'a run that is erased while it is read says so, and the rest of the page stays',
+  async ({ service, person, said, visit, at }) => {
+    const [before, run] = await said('Old words.', 'New words.');
+    const { page, complaints } = await visit(at(run.id), { as: person });
+    await page.locator('.prose-text', { hasText: 'New words.' }).waitFor();
+    await changeRuns(service.deps.database, run.id, ERASED);
+    const erased = page.getByText('Its texts were erased');
+    await expect
+      .poll(async () => {
+        // The page reads again when the reader returns to it.
+        await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
+        return erased.count();
+      })
+      .toBe(1);
+    await page.goto(`${at(run.id)}/compare?against=${before.id}`);
+    await page.getByText('The texts of the later one were erased').waitFor();
+    await page.getByText('The second has none.').first().waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
 
 const ERASED = {
   contentErasedAt: new Date(),

@@ -75,14 +75,15 @@ test('a run goes on where its version has had too few runs, the factor is switch
   service,
   key,
 }) => {
-  const few = await routineWithRuns(key, 4);
-  const off = await routineWithRuns(key, 5, { abnormalFactor: null });
-  const high = await routineWithRuns(key, 5, { abnormalFactor: 1_000 });
-  const cheap = await routineWithRuns(key, 5);
+  const [cheap, ...dear] = await Promise.all([
+    routineWithRuns(key, 5),
+    routineWithRuns(key, 4),
+    routineWithRuns(key, 5, { abnormalFactor: null }),
+    routineWithRuns(key, 5, { abnormalFactor: 1_000 }),
+  ]);
   service.gateway.control.script(RESTLESS);
-  for (const id of [few, off, high]) {
-    expect(await runOnce(key, id, LONG)).toMatchObject({ reason: 'max_steps', stepCount: 2 });
-  }
+  const ended = await Promise.all(dear.map((id) => runOnce(key, id, LONG)));
+  expect(ended).toMatchObject(dear.map(() => ({ reason: 'max_steps', stepCount: 2 })));
   const words = { variables: { pad: 'many words '.repeat(90) } };
   const run = await runOnce(key, cheap, words);
   expect(run).toMatchObject({ reason: 'max_steps', stepCount: 2 });

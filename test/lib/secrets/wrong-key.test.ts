@@ -70,16 +70,20 @@ async function plantSecret(): Promise<string> {
 test('API and worker refuse to start with a key that opens no stored secret, and start with the right one', async () => {
   const { database } = service.deps;
   await plantSecret();
-  await expectRefused(await startApi({ ENCRYPTION_KEY: other }));
-  await expectRefused(workers.launch({ ENCRYPTION_KEY: other }));
+  await Promise.all([
+    startApi({ ENCRYPTION_KEY: other }).then(expectRefused),
+    expectRefused(workers.launch({ ENCRYPTION_KEY: other })),
+  ]);
 
   const api = await startApi({ ENCRYPTION_KEY: own });
   await api.until('listening');
   expect(await api.end('SIGTERM')).toBe(0);
   // From now on a known text identifies the key, even if no secret is stored.
   await removeConnections(database, EVERY);
-  await expectRefused(await startApi({ ENCRYPTION_KEY: other, ENCRYPTION_KEY_PREVIOUS: newKey() }));
-  await expectRefused(workers.launch({ ENCRYPTION_KEY: other }));
+  await Promise.all([
+    startApi({ ENCRYPTION_KEY: other, ENCRYPTION_KEY_PREVIOUS: newKey() }).then(expectRefused),
+    expectRefused(workers.launch({ ENCRYPTION_KEY: other })),
+  ]);
 
   const rotating = await startApi({ ENCRYPTION_KEY: other, ENCRYPTION_KEY_PREVIOUS: own });
   await rotating.until('listening');

@@ -345,12 +345,15 @@ test('a call that comes while another is read does not take its place', async ({
       return inList({ ...OTHERS[0]!, state: 'approved' });
     }),
   );
-  const { page } = await visit(INBOX);
+  const { page } = await visit('about:blank');
+  await page.clock.install();
+  await page.goto(INBOX);
   await page.getByRole('article').getByText('Broken link on /page-3').waitFor();
   shown = [ISSUE, OTHERS[0]!].map((each, nth) => ({ ...each, runId: `run_01kx3k9y6wfd8r0v5m2c7t4q5${'ba'[nth]}` }));
   // The newest run is the first in the list.
   shown[0] = { ...shown[0]!, id: idOf(30) };
-  await page.getByRole('link', { name: 'create_issue' }).nth(1).waitFor({ timeout: 30_000 });
+  await page.clock.fastForward('00:30');
+  await page.getByRole('link', { name: 'create_issue' }).nth(1).waitFor();
   await page.keyboard.press('a');
   await expect.poll(() => sent).toEqual([OTHERS[0]!.id]);
 });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { ago, AT, FRAME } from '../support/frame.ts';
@@ -46,7 +47,9 @@ test.for<Translation>(['wrapped', 'replaced'])(
     const watched = await visit('about:blank');
     await watched.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await startTranslator(watched.page, way);
-    for (const [index, path] of PATHS.entries()) {
+    // On each change the two ways share the pages.
+    const paths = PATHS.filter((_, nth) => FULL_SIZE || (nth % 2 === 0) === (way === 'wrapped'));
+    for (const [index, path] of paths.entries()) {
       const pressed = await pressAll(watched, path, index === 0);
       expect(pressed.length, path).toBeGreaterThan(0);
       expect(watched.complaints, `${path} after ${pressed.join(', ')}`).toEqual([]);

@@ -4,6 +4,7 @@ import { EVENT_KINDS } from '#core/accounts/billing/payment/events.ts';
 import { signatureOf } from '#dev/fakes/payments/delivery.ts';
 import { LOCAL_WEBHOOK_SECRET } from '#dev/fakes/payments/local.ts';
 import { proves } from '#test/support/proves.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { paidTest, priceOf, storedAccess, subscribed } from './support.ts';
 
@@ -45,9 +46,10 @@ test(
     const before = await eventsOf(service);
     expect(body.length).toBeGreaterThan(2_000);
     const statuses = new Set<number>();
-    const places = Array.from({ length: body.length }, (_, at) => at);
+    // On each change every seventh byte.
+    const places = Array.from({ length: body.length }, (_, at) => at).filter((at) => FULL_SIZE || at % 7 === 0);
     const workers = Array.from({ length: 8 }, async (_, worker) => {
-      for (const at of places.filter((place) => place % 8 === worker)) {
+      for (const at of places.filter((_, place) => place % 8 === worker)) {
         const changed = Buffer.from(body);
         changed.writeUInt8((changed.readUInt8(at) + 1) % 256, at);
         statuses.add((await post(service, changed, signature)).status);

@@ -11,6 +11,7 @@ import { stateKeys } from '#core/authoring/skills/state-block.ts';
 import { startGateway, type Gateway } from '#dev/fakes/gateway/server.ts';
 import { newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { casesOf, readEvalFile, type CaseName, readProjectSkill } from '../../../../bench/skills/cases.ts';
 import { checkReport, figuresOf, unsupported } from '../../../../bench/skills/checks.ts';
@@ -213,7 +214,7 @@ describe('the command', () => {
     }
   });
 
-  test('says what it needs', async () => {
+  test.runIf(FULL_SIZE)('says what it needs', async () => {
     const env = { ...process.env };
     delete env['GATEWAY_BASE_URL'];
     await expect(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FULL_SIZE } from '#test/support/properties.ts';
+import { sized } from '#test/support/properties.ts';
 import { runOnce } from '#test/support/routines.ts';
 import { attack, CREDENTIAL } from '../../integrations/tools/attacks.ts';
 import { startHostileFixture, type HostileFixture } from '../../integrations/tools/hostile-fixture.ts';
@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-/** Number of attacks. On each change every kind is tried in two variants, and at full size in ten. */
-const RESULTS = FULL_SIZE ? 100 : 20;
+/** Number of attacks. On each change every kind is tried in one variant, and at full size in ten. */
+const RESULTS = sized(100);
 
 test('results that lead the model to a held tool lead to actions that wait, and to no call', async () => {
   const { service, hostile, key } = fixture;
@@ -39,6 +39,6 @@ test('results that lead the model to a held tool lead to actions that wait, and 
   await ticked(service);
   expect(hostile.control.calls.filter(({ name }) => name !== 'lookup')).toEqual([]);
   const waiting = await actionsOf(key, `routineId=${found.routineId}`);
-  expect(waiting.length).toBeGreaterThan(2);
+  expect(waiting.length).toBeGreaterThan(RESULTS / 10);
   expect(new Set(waiting.map(({ state, toolName }) => `${state} ${toolName}`))).toEqual(new Set(['open send_message']));
 }, 180_000);

@@ -11,7 +11,7 @@ const limited = serviceTest({
   env: { DATABASE_POOL_SIZE: '30', RUNS_AT_A_TIME_PER_ORGANIZATION: '3' },
 });
 
-const REQUESTS = FULL_SIZE ? 200 : 60;
+const REQUESTS = FULL_SIZE ? 200 : 30;
 const SLOTS = 5;
 /** Most runs that are admitted: one more than there are slots. */
 const ROOM = SLOTS + 1;

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { askUrl } from '#core/execution/gate/ask-url.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { oneOfEach } from '#test/support/properties.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { guardedClient, localClient } from '#test/lib/outbound/receiver.ts';
 import { activate, scheduledRun, startPage, type WatchedPage } from './support.ts';
@@ -43,7 +44,8 @@ const FAILURES: [string, Answer, string, RegExp][] = [
   ['breaks off', (_, response) => response.destroy(), 'unreachable', /no complete HTTP answer/],
 ];
 
-test.for(FAILURES)(
+// On each change one failure of each reason.
+test.for(oneOfEach(FAILURES, ([, , reason]) => reason))(
   'a gate whose address %s wakes the model and says so',
   async ([, instead, reason, error], { service, key }) => {
     const page = await startPage({ items: [1] });

@@ -10,7 +10,7 @@ const test = serviceTest({ worker: true })
   })
   /** Starts a run whose model writes this text in pieces of 80 characters. */
   .extend('startRun', ({ service, key }) => async (text: string, form = {}): Promise<string> => {
-    service.gateway.control.script({ behaviour: { kind: 'text', text }, form: { pauseMs: 100, ...form } });
+    service.gateway.control.script({ behaviour: { kind: 'text', text }, form: { pauseMs: 50, ...form } });
     return (await key.post(`/v1/routines/${await createRoutine(key)}/run`)).data.id;
   })
   .extend('pieces', ({ service }) => (runId: string) => {
@@ -67,7 +67,7 @@ test('a run that no one follows has no text on record, and one that is followed 
   startRun,
   pieces,
 }) => {
-  const runId = await startRun(REPORT);
+  const runId = await startRun(REPORT, { pauseMs: 100 });
   await expect.poll(async () => (await key.get(`/v1/runs/${runId}`)).data.state).toBe('running');
   const other = await follow(await startRun(REPORT));
   await other.untilText();

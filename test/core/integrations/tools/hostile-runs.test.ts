@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { forgetSessions, type Scenario } from '#dev/fakes/hostile-tools/scenarios.ts';
-import { FULL_SIZE } from '#test/support/properties.ts';
+import { sized } from '#test/support/properties.ts';
 import { runEnded, runOnce } from '#test/support/routines.ts';
 import { attack, CREDENTIAL } from './attacks.ts';
 import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
@@ -44,8 +44,8 @@ async function runAgainst(
   return { run, step: toolSteps(run)[0], routineId, told };
 }
 
-/** Number of attacks. On each change every kind is tried in two variants, and at full size in ten. */
-const RESULTS = FULL_SIZE ? 100 : 20;
+/** Number of attacks. On each change every kind is tried in one variant, and at full size in ten. */
+const RESULTS = sized(100);
 
 const LOOKUP = { name: 'lookup', arguments: { query: 'x' } };
 const SEND = { name: 'send_message', arguments: { to: 'someone' } };
