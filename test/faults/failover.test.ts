@@ -132,8 +132,9 @@ test('a response is recorded once, even if its record fails in a deadlock', asyn
   await runEnded(key, first.runId);
   const { mark, runId, release } = await heldRun(service, key);
   const name = nameOf(service);
-  // After this time a waiting session looks for a deadlock and gives way: the service, which began to wait first.
-  await admin(`alter database ${name} set deadlock_timeout = '3s'`, reconnect(service));
+  // A waiting session looks for a deadlock once, after this time: the service, which began to wait first, gives way. The
+  // holder has to wait by then too.
+  await admin(`alter database ${name} set deadlock_timeout = '10s'`, reconnect(service));
   const totals = 'select from usage_totals where scope_id = $1 for update';
   const held = await holding(service, totals, ada.projectId);
   release();

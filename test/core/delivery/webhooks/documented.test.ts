@@ -149,7 +149,7 @@ func TestReceive(t *testing.T) {
 );
 
 test('the page has the waiting times that are kept', () => {
-  const cells = /\| after the one before \|(.*)\|/.exec(PAGE)?.[1]?.split('|') ?? [];
+  const cells = /\| wait before it \|(.*)\|/.exec(PAGE)?.[1]?.split('|') ?? [];
   const waits = cells.slice(1).map((cell) => {
     const [, count, unit] = /^ (\d+) (min|h) $/.exec(cell) ?? [];
     return Number(count) * (unit === 'h' ? 3_600_000 : 60_000);
