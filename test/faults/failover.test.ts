@@ -132,11 +132,11 @@ test('a response is recorded once, even if its record fails in a deadlock', asyn
   await runEnded(key, first.runId);
   const { mark, runId, release } = await heldRun(service, key);
   const name = nameOf(service);
-  // A waiting session looks for a deadlock once, after this time: the service, which began to wait first, gives way. The
-  // holder has to wait by then too.
-  await admin(`alter database ${name} set deadlock_timeout = '10s'`, reconnect(service));
+  // A waiting session looks for a deadlock once, after this time, and gives way. The holder has to wait by then too.
+  await admin(`alter database ${name} set deadlock_timeout = '5s'`, reconnect(service));
   const totals = 'select from usage_totals where scope_id = $1 for update';
   const held = await holding(service, totals, ada.projectId);
+  await held.holder.query("set local deadlock_timeout = '10min'");
   release();
   await held.waiter();
   // The service holds its run and waits for the totals. Now each waits for the other, until the service gives way.

@@ -5,9 +5,10 @@ export function useNow(everyMs: number): Date {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => {
-      if (!document.hidden) setNow(Date.now());
+      // React draws a component whose reads were refreshed unchanged, if its state is set to the same value.
+      if (!document.hidden && Date.now() !== now) setNow(Date.now());
     }, everyMs);
     return () => clearInterval(timer);
-  }, [everyMs]);
+  }, [everyMs, now]);
   return new Date(now);
 }
