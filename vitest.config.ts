@@ -58,10 +58,8 @@ const BROWSER = ['test/ui/**'];
  * through the dashboard are held by `pages`, and what it asks of the service by the tests of the service.
  */
 const NIGHTLY = [
-  'test/core/execution/{admission/plans,results/results-plans,steps/young-plans}.test.ts',
   'test/deploys/two-builds.test.ts',
-  'test/dev/{postgres,temporal-server,watch}.test.ts',
-  'test/faults/{proposal-kill,waiting-run}.test.ts',
+  'test/faults/proposal-kill.test.ts',
   'test/ui/{api-keys,billing,brief,demo,draft,facts,home,inbox,model-accounts,models,paste-sign-in}.test.ts',
   'test/ui/{proposals,routines,run-sections,runs,settings,skills,translated,verbs}.test.ts',
 ];

@@ -69,40 +69,37 @@ test('a process that is killed between or within migrations leaves a database th
   expect((await client.query(COLUMNS)).rows).toEqual(whole);
 });
 
-test.runIf(FULL_SIZE)(
-  'a migration gives way while a dump holds its table, so that others read on, and is made once it has ended',
-  async () => {
-    const testDatabase = await createTestDatabase();
-    const { url } = testDatabase;
-    const [dump, reader] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
-    await Promise.all([dump.connect(), reader.connect()]);
-    onTestFinished(async () => {
-      await Promise.all([dump.end(), reader.end()]);
-      await testDatabase.drop();
-    });
-    const steps = path.join(slow.folder, 'migrations/steps');
-    const said = "create table said as select current_setting('lock_timeout') as lock_timeout";
-    await writeFile(
-      path.join(steps, '9997_apart.ts'),
-      `export const config = { transaction: false };\nexport const up = (knex) => knex.raw(\`${said}\`);\n`,
-    );
-    await writeFile(
-      path.join(steps, '9998_widen.ts'),
-      "export const up = (knex) => knex.raw('alter table routines add column widened integer');\n",
-    );
-    await dump.query('begin');
-    await dump.query('select from routines');
-    const migrating = migrations(url, slow.folder);
-    await migrating.until('another session holds a table that a migration changes');
-    await reader.query('select from routines');
-    await dump.query('commit');
-    expect(await migrating.exited).toBe(0);
-    expect(migrating.output()).toContain('9998_widen');
-    await reader.query('select widened from routines');
-    // An index that is built concurrently waits for old transactions without blocking others.
-    expect((await reader.query('select lock_timeout from said')).rows).toEqual([{ lock_timeout: '0' }]);
-  },
-);
+test('a migration gives way while a dump holds its table, so that others read on, and is made once it has ended', async () => {
+  const testDatabase = await createTestDatabase();
+  const { url } = testDatabase;
+  const [dump, reader] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+  await Promise.all([dump.connect(), reader.connect()]);
+  onTestFinished(async () => {
+    await Promise.all([dump.end(), reader.end()]);
+    await testDatabase.drop();
+  });
+  const steps = path.join(slow.folder, 'migrations/steps');
+  const said = "create table said as select current_setting('lock_timeout') as lock_timeout";
+  await writeFile(
+    path.join(steps, '9997_apart.ts'),
+    `export const config = { transaction: false };\nexport const up = (knex) => knex.raw(\`${said}\`);\n`,
+  );
+  await writeFile(
+    path.join(steps, '9998_widen.ts'),
+    "export const up = (knex) => knex.raw('alter table routines add column widened integer');\n",
+  );
+  await dump.query('begin');
+  await dump.query('select from routines');
+  const migrating = migrations(url, slow.folder);
+  await migrating.until('another session holds a table that a migration changes');
+  await reader.query('select from routines');
+  await dump.query('commit');
+  expect(await migrating.exited).toBe(0);
+  expect(migrating.output()).toContain('9998_widen');
+  await reader.query('select widened from routines');
+  // An index that is built concurrently waits for old transactions without blocking others.
+  expect((await reader.query('select lock_timeout from said')).rows).toEqual([{ lock_timeout: '0' }]);
+});
 
 test.runIf(FULL_SIZE)('an API that was started before the migrations lets people in once they are made', async () => {
   const { url } = await emptyDatabase();
