@@ -1,9 +1,12 @@
 import { expect } from 'vitest';
-import { performModelStep, type ModelCaller } from '#core/execution/steps/index.ts';
+import { cancellation } from '#core/execution/run-states/index.ts';
+import { endRun } from '#core/execution/runs/index.ts';
+import { performModelStep, type ModelCaller, type ModelResponse } from '#core/execution/steps/index.ts';
 import { sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/core/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { plantRun } from '#test/support/given.ts';
+import type { Service } from '#test/support/service.ts';
 
 const test = serviceTest({ own: true });
 
@@ -18,26 +21,8 @@ test('a second response to a step is spend too, in the ledger, the totals, the s
   });
   const arrived = Promise.withResolvers<void>();
   const late = Promise.withResolvers<void>();
-  const perform = (outputTokens: number, whenSent: () => Promise<void>) => {
-    const caller: ModelCaller = {
-      timeoutMs: 1_000,
-      close: () => Promise.resolve(),
-      async call() {
-        await whenSent();
-        const usage = {
-          inputTokens: 100,
-          cachedInputTokens: 0,
-          outputTokens,
-          reasoningTokens: 0,
-          estimated: false,
-        };
-        const text = `${outputTokens} tokens`;
-        return { text, messages: [], toolCalls: [], finishReason: 'stop', usage };
-      },
-    };
-    const signal = new AbortController().signal;
-    return performModelStep({ ...service.deps, caller }, { runId, index: 0 }, signal);
-  };
+  const perform = (outputTokens: number, whenSent: () => Promise<void>) =>
+    performed(service, runId, { outputTokens, whenSent });
 
   const overtaken = perform(30, () => {
     arrived.resolve();
@@ -77,3 +62,39 @@ test('a second response to a step is spend too, in the ledger, the totals, the s
     },
   ]);
 });
+
+test('calls of tools that come after the end of their run become no steps, and are paid for', async ({ service }) => {
+  const { database } = service.deps;
+  const routine = await plantRoutine(database, { maxTokensPerDay: 1_000_000 });
+  const runId = await plantRun(database, routine.id, { timeoutSeconds: 900, admittedAt: new Date() });
+  const toolCalls = [{ callId: 'late', name: 'send_message', input: { to: 'ada' }, invalid: false }];
+  const whenSent = () => endRun(service.deps, runId, cancellation);
+  const performing = performed(service, runId, { outputTokens: 30, toolCalls, whenSent });
+  expect(await performing).toEqual({ next: 'ended', state: 'cancelled' });
+  const steps = await database.rows`
+    select kind, state, input_tokens + output_tokens as tokens from steps where run_id = ${runId}
+  `;
+  expect(steps).toEqual([{ kind: 'model', state: 'failed', tokens: 130 }]);
+});
+
+interface Given {
+  readonly outputTokens: number;
+  readonly toolCalls?: ModelResponse['toolCalls'];
+  /** Happens while the model works. */
+  readonly whenSent: () => Promise<void>;
+}
+
+/** Performs the first step of a run with a response of the test's own. */
+function performed({ deps }: Service, runId: string, { outputTokens, toolCalls = [], whenSent }: Given) {
+  const caller: ModelCaller = {
+    timeoutMs: 1_000,
+    close: () => Promise.resolve(),
+    async call() {
+      await whenSent();
+      const usage = { inputTokens: 100, cachedInputTokens: 0, outputTokens, reasoningTokens: 0, estimated: false };
+      const finishReason = toolCalls.length === 0 ? 'stop' : 'tool-calls';
+      return { text: `${outputTokens} tokens`, messages: [], toolCalls, finishReason, usage };
+    },
+  };
+  return performModelStep({ ...deps, caller }, { runId, index: 0 }, new AbortController().signal);
+}
