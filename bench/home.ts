@@ -143,7 +143,7 @@ interface Planted {
   readonly sees: string;
 }
 
-/** The first is the page from which the others are opened, the second the baseline. */
+/** The first page is the one from which the other pages are opened, the second is the baseline. */
 const RESULTS = [
   { name: 'the page before', text: 'It rains.', sees: 'It rains' },
   { name: 'one line', text: 'It is mild and calm.', sees: 'It is mild and calm' },

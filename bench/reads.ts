@@ -119,7 +119,7 @@ async function requestsPerSecond(
 
 const RUNS = 1_000_000;
 const ROUTINES = 2_000;
-/** Rows of each other list of the project: enough for more than a thousand pages. */
+/** Rows of each list of the project except runs and routines: enough for `PAGE` pages. */
 const OTHERS = 2_500;
 const PAGE = 1_000;
 const ATMOST = { atMost: 1.5 };
@@ -217,7 +217,7 @@ async function idAt(service: Service, list: List, offset: number): Promise<strin
   return found.id;
 }
 
-/** A list of the API with a filter of its own. */
+/** A list of the API to measure, with the filter of its request. */
 export interface List {
   readonly name: string;
   readonly path: string;

@@ -25,7 +25,7 @@ export type Ask<Job, Result> = (job: Job, limitMs: number) => Promise<Result>;
 /** Time for the thread to load its modules on a busy machine. */
 const START_LIMIT_MS = 30_000;
 
-/** Most work of one owner that may wait. */
+/** The most pieces of work that one owner may have waiting behind the running one. */
 const MAX_BEHIND = 20;
 
 /**

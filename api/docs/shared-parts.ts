@@ -43,7 +43,7 @@ function placesIn(owner: string, schema: unknown): Place[] {
   );
 }
 
-/** Bytes of a reference in place of a field. */
+/** Bytes that a reference takes in the document, where it replaces the schema of a field. */
 const REFERENCE = 60;
 
 function shareFields(schemas: Record<string, unknown>): void {

@@ -64,7 +64,7 @@ export async function countedKey(ctx: Context, deps: Deps) {
   return key;
 }
 
-/** Returns the bearer token of a request; empty without one. */
+/** Returns the bearer token of a request; empty without a token. */
 export function bearerOf(ctx: Context): string {
   return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(ctx.get('authorization'))?.[1] ?? '';
 }

@@ -6,7 +6,6 @@ export async function bareClient(address: string): Promise<Client> {
   return new Client({ connection: await Connection.connect({ address }) });
 }
 
-/** Task queue of the bare worker. */
 export const BARE_TASK_QUEUE = 'bare';
 export const BARE_TOOLS_TASK_QUEUE = 'bare-tools';
 export const UNSERVED_TASK_QUEUE = 'unserved';

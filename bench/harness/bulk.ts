@@ -114,7 +114,7 @@ const TIME_ID = sql`
   $$
 `;
 
-/** Loads `count` rows of each other kind that a project has, as the product writes them. */
+/** Loads `count` skills, API keys, connections and tools of a project, as the product writes them. */
 export async function loadResources(db: Db, { projectId, count }: { projectId: string; count: number }): Promise<void> {
   const number = sql`lpad(n::text, 26, '0')`;
   const each = sql`generate_series(0, ${count}::bigint - 1) n`;

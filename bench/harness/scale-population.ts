@@ -112,8 +112,8 @@ const DEAD_ROWS = 4;
 const PASSED_AT_ONCE = 100;
 
 /**
- * Moves scheduled runs through all their states, until their dead rows are just too few to start autovacuum. All runs
- * belong to one organization, so each search for its next run reads past all dead rows.
+ * Moves scheduled runs through all their states, and stops shortly before their dead rows would start autovacuum. All
+ * runs belong to one organization, so each search for its next run reads past all dead rows.
  */
 export async function letPass(population: Population): Promise<void> {
   await vacuum(population);

@@ -26,9 +26,9 @@ export type Gate = z.output<typeof gate>;
 const threshold = z.strictObject({
   what: z.string(),
   test: z.literal('threshold'),
-  /** Percentage of events. */
+  /** Rate in percent above which the rule reports. */
   limit: z.number().positive(),
-  /** The fewest events that are reported. */
+  /** Below this number of events the rule reports nothing. */
   least: count,
   /** The usual share of events, below the limit. */
   rate: z.number().positive(),
@@ -77,7 +77,7 @@ export function isGate(rule: Rule): rule is Gate {
   return rule.test === 'percent_change' || rule.test === 'two_proportions';
 }
 
-/** Compares an earlier and a later sample as the skill's text says, with the operations that a run has. */
+/** Applies a rule to two samples as a run would that follows the skill: with the operations of `calculate`. */
 export function verdict(rule: Gate, [earlier, later]: [Sample, Sample], size: number): Verdict {
   const { low, high } = intervalOf(rule, earlier, later);
   if (low <= 0 && (high >= 0 || rule.rises)) return 'no change shown';

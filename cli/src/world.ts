@@ -11,7 +11,7 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Opens an address in the user's browser; false without one. */
+  /** Opens an address in the user's browser; false without a browser. */
   openBrowser(url: string): Promise<boolean>;
   /** Aborts at Ctrl-C. From the first use on, the command ends the process itself. */
   interrupted(): AbortSignal;

@@ -107,7 +107,8 @@ export function createTickParts(deps: TickDeps): TickParts {
         await queueSummaries(deps.database);
         await adoptMessages(deps.database);
         const work = (name: string) => attempt(name, () => off(name, signal, forMs), 0);
-        // Parts that write messages come before parts that send them, and urgent parts for people before the others.
+        // Write messages before sending them, so that they go out in this tick. `WRITING` begins with what is urgent
+        // for people.
         for (const name of WRITING) await work(name);
         // They run at the same time, so that monitors that hang delay no mail.
         const sent = await Promise.all(['mail', 'operator_mail', 'ping', 'chat'].map(work));

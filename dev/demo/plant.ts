@@ -136,7 +136,6 @@ async function ageRoutines(tx: Db, routineIds: readonly string[]): Promise<void>
   await tx.run`update routine_versions set created_at = ${madeAt} where routine_id = any(${routineIds})`;
 }
 
-/** Prefixes columns with the relation `past`. */
 function ofPast(columns: string): Sql {
   return raw(columns.replaceAll(/\w+/g, (name) => `past.${name}`));
 }

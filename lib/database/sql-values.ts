@@ -41,9 +41,9 @@ function cleanedJson(value: unknown): string {
 export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
 
 /**
- * Compares the owner of rows so that only an index that begins with the owner gives the order. The `order by` must
- * begin with `column`. With `=`, Postgres would leave the owner out of the order: if one owner has most of the rows, it
- * would then use the index of all ids and, for an owner with few rows, read past all others.
+ * Compares the owner by `= any`, so that Postgres takes an index that begins with the owner. The `order by` must begin
+ * with `column`. With `=`, Postgres drops the owner from the order. If one owner has most of the rows, it then scans
+ * the index of all ids, and for an owner with few rows it reads past everyone else's.
  */
 export function ownedBy(column: Sql, owner: Sql | string): Sql {
   return sql`${column} = any(array[${owner}])`;

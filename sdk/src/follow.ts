@@ -44,17 +44,17 @@ export interface FollowOptions {
 
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Time until which the run must end. Default none. */
+  /** Milliseconds to wait for the end of the run before `TimeoutError`. Default: no limit. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** In milliseconds, except for the counts. */
+/** Durations in milliseconds, except `wait`; `attempts` and `polls` are counts. */
 export const TIMES = {
   /** The service sends at least a comment every 15 seconds. */
   silence: 40_000,
   retry: 1_000,
   poll: 3_000,
-  /** Seconds for which a read waits for the end. */
+  /** Seconds for which the service may delay the response to a read until the run has ended. */
   wait: 0,
   /** Connections without an event before the run is read at intervals. */
   attempts: 3,

@@ -19,7 +19,7 @@ export interface Change {
   readonly action: 'create' | 'update' | 'adopt' | 'unchanged' | 'orphan';
   readonly file: string | null;
   readonly id: string | null;
-  /** The key before a move; null without one. */
+  /** The key before a move; null without a move. */
   readonly movedFrom: string | null;
   /** The version at the time of the plan; null for a new one. */
   readonly etag: string | null;

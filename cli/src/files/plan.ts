@@ -61,7 +61,7 @@ function idOf({ kind, key }: { readonly kind: KindName; readonly key: string }):
 
 interface Counterpart {
   readonly there: RemoteItem | undefined;
-  /** The key before a move; null without one. */
+  /** The key before a move; null without a move. */
   readonly from: string | null;
   readonly owner: string | null;
 }

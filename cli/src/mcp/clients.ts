@@ -119,7 +119,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Other spellings of the service's table: quoted, in line, or with tables of its own. */
+/** Finds the service's table where it is quoted, in line, or has tables of its own. */
 const ELSEWHERE = /^\s*(?:\[\s*)?["']?mcp_servers["']?\s*(?:=|\]|\.\s*["']?ras["']?\s*[\].=])/m;
 
 /** Replaces the service's table in a TOML file, or adds it at the end; other lines stay. */

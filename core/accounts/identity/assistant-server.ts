@@ -23,7 +23,10 @@ interface Consenting {
 
 const consenting = new AsyncLocalStorage<Consenting>();
 
-/** Runs `work`, a call of the library: the session is the caller, and stored rows get the project. */
+/**
+ * Runs a call of the library in the name of the person who decides: the library takes their session as the caller's,
+ * and stores the project with the consent.
+ */
 export function consentingAs<T>(decision: Consenting, work: () => Promise<T>): Promise<T> {
   return consenting.run(decision, work);
 }

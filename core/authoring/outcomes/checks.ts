@@ -64,7 +64,7 @@ export function urgencyOf({
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /** By the index of a check with a pattern: whether the result matches; undefined if the search took too long. */
+  /** For each check with a pattern, by its index: whether the result matches; undefined if the search took too long. */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }

@@ -135,7 +135,10 @@ export interface RunDetail extends Run, Nearby {
   readonly factsVersion: number | null;
   /** Null for a run that asked no gate. */
   readonly gate: GateVerdict | null;
-  /** Time waited until now, or until it began or ended; null for a skipped occurrence. */
+  /**
+   * Seconds that the run waited until its first step or its end, or has waited until now; null for a skipped
+   * occurrence.
+   */
   readonly queuedSeconds: number | null;
   /** Null unless it is queued, or waits for a budget. */
   readonly waitingFor: Wait | null;

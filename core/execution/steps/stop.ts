@@ -93,8 +93,9 @@ export class ModelFailure extends Error {
   /** True when the service itself gave up a running call, so that its usage is never stated. */
   readonly cutOff: boolean;
   /**
-   * Ends the call on an account that was cut off, in the transaction that settles it: several attempts may get the same
-   * outcome, and the one that ends the call counts it. Undefined at the gateway.
+   * Records the end of an account's call that was cut off. The transaction that settles the usage calls it: several
+   * attempts may get the same outcome, and only the one that gets true counts the usage. Undefined for a call of the
+   * gateway.
    */
   readonly endCall: EndCutCall | undefined;
   /** The provider's own words, cleaned; empty without words. They are for those who may read the run. */

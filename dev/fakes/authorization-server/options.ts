@@ -48,7 +48,7 @@ export interface AuthorizationServer {
     revokeAccessTokens(): Promise<void>;
     revokeAll(): Promise<void>;
   };
-  /** Returns the valid access token of a bearer, or undefined. */
+  /** Returns the audience and scope of an access token; undefined unless it is valid. */
   accessToken(bearer: string): Promise<{ audience: string | undefined; scope: string } | undefined>;
   stop(): Promise<void>;
 }

@@ -28,7 +28,7 @@ export function sendLoading(response: ServerResponse): void {
   sendJson(response, 503, { error });
 }
 
-/** Begins the response and then never continues. */
+/** Never ends the response: sends nothing, or the first chunks, or comments until the client leaves. */
 export async function hang(
   response: ServerResponse,
   answer: Answer,

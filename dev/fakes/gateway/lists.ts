@@ -128,7 +128,7 @@ export const LISTS = {
 
 export type Dialect = keyof typeof LISTS;
 
-/** Lists that a server serves beside its usual one, by their addresses, with more fields for each model. */
+/** Second lists of models, which some servers have at another address, with more fields for each model. */
 export const FURTHER_LISTS: Readonly<
   Record<string, { dialect: Dialect; body: (models: readonly FixtureModel[]) => object }>
 > = {

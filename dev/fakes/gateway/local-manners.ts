@@ -19,7 +19,7 @@ export const llamaCpp: Manner = {
       extra: { n_prompt_tokens: 'prompt', n_ctx: 'window' },
     },
   },
-  // The real server answers any id with its only model; one with several models sends this error.
+  // The real server answers any id with its only model; a server with several models sends this error.
   unknownModel: { message: "model '{model}' not found" },
   limits: ['max_completion_tokens', 'max_tokens'],
   form: { reasoning: 'reasoning_content' },

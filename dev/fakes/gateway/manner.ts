@@ -8,7 +8,6 @@ import type { Form } from './script.ts';
 /** The behaviour in which one kind of server differs from others. */
 export interface Manner {
   readonly list: Dialect;
-  /** Makes the body of an error. */
   readonly errorBody: (error: ErrorFields) => unknown;
   /** Refusals of this server only, and refusals of every manner that this server words differently. */
   readonly refuses: Refusals;
@@ -111,7 +110,6 @@ export function checkRequest(manner: Manner, checked: Omit<Checked, 'fields' | '
   }
 }
 
-/** Makes the error of a refusal. */
 export function refused(refusal: Refusal, found: Found): GatewayError {
   const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(found[name]));
   const { status = 400, type = 'invalid_request_error', code, param, extra = {}, loc } = refusal;

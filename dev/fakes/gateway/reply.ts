@@ -122,7 +122,7 @@ function propertyOf(schema: unknown, name: string): unknown {
   return isJsonObject(properties) ? properties[name] : undefined;
 }
 
-/** Makes the fixture's JSON for the schema in the request or in its text; undefined without one. */
+/** Makes the fixture's JSON for the schema in the request or in its text; undefined without a schema. */
 function jsonAnswer(request: ChatRequest): string | undefined {
   const schema = request.response_format?.json_schema?.schema ?? schemaIn(promptOf(request));
   return isJsonObject(schema) ? dataFor(request, schema) : undefined;

@@ -80,7 +80,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('hang'),
     afterChunks: z.int().min(0).exactOptional(),
-    /** Sends comments meanwhile. */
+    /** Sends comments of an event stream until the client leaves. */
     comments: z.boolean().exactOptional(),
   }),
   /** Cuts the connection before the first byte. */

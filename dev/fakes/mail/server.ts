@@ -94,7 +94,7 @@ export async function startMailCatcher(options: {
   };
 }
 
-/** Uses up one of the remaining faults; null without one. */
+/** Uses up one of the remaining faults; null if no fault is left. */
 function faultOf(faults: MailCatcher['faults']): Error | null {
   const name = (['deferred', 'refused'] as const).find((each) => faults[each] > 0);
   if (name === undefined) return null;

@@ -21,6 +21,6 @@ export interface OddCase {
   readonly refusal?: RegExp;
   /** False if the service does not know when the token expires: the test then need not move the clock. */
   readonly expires?: false;
-  /** Runs one after the other, each with an expired token. Default one that succeeds. */
+  /** The consecutive runs with their expected ends, each with an expired token. Default: one run that succeeds. */
   readonly runs?: readonly MustRun[];
 }

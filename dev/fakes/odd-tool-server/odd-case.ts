@@ -3,9 +3,9 @@ export interface OddCase {
   readonly name: string;
   /** True if the server issues session ids and refuses unknown ones. */
   readonly sessions?: true;
-  /** Returns its response to a request; undefined for the usual response. */
+  /** Returns the odd response to a request; undefined for the usual response. */
   reply(request: OddRequest): OddReply | undefined;
-  /** Tools that one response of the model calls. Default a reading and a writing one. */
+  /** Tools that one response of the model calls. Default: a tool that reads and a tool that writes. */
   readonly calls?: readonly string[];
   readonly must: OddOutcome;
 }

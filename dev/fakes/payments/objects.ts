@@ -67,7 +67,7 @@ export interface Session {
   readonly success_url: string;
   readonly cancel_url: string;
   readonly price: string;
-  /** The form of the request that created it. */
+  /** The form of the request that created the checkout. */
   readonly form: object;
   readonly url: string | null;
   status: 'open' | 'complete' | 'expired';

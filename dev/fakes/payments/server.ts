@@ -34,7 +34,7 @@ export interface PaymentProcessor {
   readonly ledger: Ledger;
   /** Faults of the next requests, in order. */
   readonly faults: ProcessorFault[];
-  /** Every request to its API, as method and path. */
+  /** Every request to the API of the processor, as method and path. */
   readonly requests: string[];
   /** True if events are sent as they happen. A test that sends events by hand sets this to false. */
   delivers: boolean;

@@ -16,7 +16,6 @@ export interface FixtureProtocol {
   events(model: string, reply: Reply, usage: Usage): string[];
   /** Makes an error within a stream. */
   errorEvent(error: Readonly<Record<string, unknown>>): string;
-  /** Makes the body of an error response. */
   errorBody(type: string, message: string): unknown;
 }
 

@@ -104,9 +104,10 @@ export function readHermes(value: unknown): Jobs {
 }
 
 /**
- * Reads scheduled tasks of Claude: `scheduled-tasks.json` of the desktop app, whose prompts stand in
- * `<id>/SKILL.md` beneath `~/.claude/scheduled-tasks` (code.claude.com/docs/en/desktop-scheduled-tasks, and the form in
- * anthropics/claude-code issue 47797), `.claude/scheduled_tasks.json` of the terminal, or one `SKILL.md`.
+ * Reads Claude's scheduled tasks from one of three files: `scheduled-tasks.json` of the desktop app, with each prompt
+ * in `~/.claude/scheduled-tasks/<id>/SKILL.md`; `.claude/scheduled_tasks.json` of the terminal; or a single `SKILL.md`.
+ * The desktop's format is known from code.claude.com/docs/en/desktop-scheduled-tasks and anthropics/claude-code issue
+ * 47797.
  * @param prompts the folder of the prompts; a path in the file itself is not followed
  */
 export async function readClaude(

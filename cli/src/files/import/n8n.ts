@@ -76,7 +76,7 @@ function kindOf({ type, parameters }: Fields): string {
 }
 
 /**
- * Follows the connections of a node: to the nodes that it leads to, in their order, and then to those that serve them
+ * Follows the connections of a node: first to the nodes after this node, in their order, then to those that serve them
  * as model, memory or tool.
  */
 function reachedFrom(workflow: Fields, nodes: readonly Fields[], start: string): Fields[] {

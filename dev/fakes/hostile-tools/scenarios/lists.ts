@@ -6,7 +6,7 @@ let lists = 0;
 
 /** Bad responses to `tools/list`. */
 export const BAD_LISTS = {
-  /** Changes its definition at each request. */
+  /** Changes the definitions of the tools at each request. */
   changing: except('tools/list', (exchange) => {
     lists += 1;
     const tools = exchange.control.tools.map((tool) => ({
