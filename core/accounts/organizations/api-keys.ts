@@ -148,7 +148,6 @@ export async function touchApiKey(db: Db, id: string): Promise<void> {
   `;
 }
 
-/** A key that has just been revoked. */
 export interface RevokedKey {
   readonly id: string;
   readonly name: string;

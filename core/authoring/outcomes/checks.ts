@@ -64,12 +64,12 @@ export function urgencyOf({
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /** By the index of a check with a pattern: whether the result matches; undefined if the search took too long. */
+  /** For each check with a pattern, by its index: whether the result matches; undefined if the search took too long. */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }
 
-/** Decides which of its routine's checks a run passes. It is pure: the same evidence gets the same results. */
+/** Decides which of its routine's checks a run passes. The same evidence always gets the same results. */
 export function decideChecks(checks: readonly ResultCheck[], evidence: Evidence): CheckResult[] {
   return checks.map((check, index) => ({
     type: check.type,

@@ -23,7 +23,7 @@ export interface Routine extends RoutineFields {
   readonly revision: number;
   /** Counts all changes; serves as the `ETag`. */
   readonly version: number;
-  /** Time of a change made outside the routine's files since they were last applied; null without one. */
+  /** Time of a change made outside the routine's files since they were last applied; null without such a change. */
   readonly driftedAt: Date | null;
   /** The author of the last change outside the files. */
   readonly driftedBy: Author | null;

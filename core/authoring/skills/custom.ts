@@ -34,7 +34,7 @@ const shortColumns = sql`id, external_key as "externalKey", managed_by as "manag
   description, revision, version, created_at as "createdAt", updated_at as "updatedAt"`;
 const columns = sql`${shortColumns}, instructions`;
 
-/** Postgres counts a character outside the Basic Multilingual Plane as one, JavaScript as two. */
+/** Adds one for each character outside the Basic Multilingual Plane: JavaScript counts two for it, Postgres one. */
 const summaryColumns = sql`${shortColumns},
   length(instructions) + regexp_count(instructions, '[\\U00010000-\\U0010FFFF]') as length`;
 
