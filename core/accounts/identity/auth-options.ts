@@ -100,7 +100,7 @@ export function authOptions(settings: AuthSettings) {
     },
     advanced: {
       cookiePrefix: cookiePrefix(settings),
-      // `__Secure-`, which the library would add, promises less than `__Host-`.
+      // `__Secure-`, which the library would add, lets other hosts of the domain set the cookie; `__Host-` does not.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },

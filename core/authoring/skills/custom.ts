@@ -138,8 +138,8 @@ export async function findCustomSummaries(
 }
 
 /**
- * Changes the given fields of a custom skill. A changed name or text makes a new revision. Scheduled runs take it only
- * after a manual run and an activation of their routine.
+ * Changes the given fields of a custom skill. A changed name or text makes a new revision. Scheduled runs take the
+ * revision only after a manual run and an activation of their routine.
  * @throws {AppError} `skill_not_found`, `precondition_failed`, `external_key_taken`
  */
 export function updateSkill(
