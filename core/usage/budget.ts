@@ -111,8 +111,8 @@ export const MIN_OUTPUT_TOKENS = 256;
 
 /**
  * Adds to the totals of scopes, one row each, as a statement for use as a CTE. Rows are locked in the order of their
- * ids, so that steps recorded at once never wait in a circle. A statement that began before midnight and runs after one
- * of the new day leaves the new day's total alone.
+ * ids, so that steps recorded at once never wait in a circle. A statement that began before midnight and runs after a
+ * statement of the new day leaves the new day's total alone.
  * @param source relation with `scope_id`, `tokens`, `cost_usd`, `reserved_tokens` and `reserved_cost_usd`
  */
 export function addToTotals(source: Sql): Sql {

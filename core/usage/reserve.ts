@@ -15,7 +15,8 @@ import {
 } from './budget.ts';
 
 /**
- * Enough output for a step to begin. A step never waits for more, and leaves this much to each step that waits.
+ * Output tokens with which a step begins at once. A step never waits for more, and leaves this much to each step that
+ * waits.
  * Directories state maxima that hardly any response reaches: if every step waited for its maximum, steps would run one
  * at a time.
  */
@@ -38,7 +39,7 @@ export interface StepBound extends Attempt {
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** Other steps have reserved the rest, until they settle or their lease ends. */
+  /** Other steps have reserved what the step needs, until they settle or their lease ends. */
   | { readonly verdict: 'wait'; readonly ahead: number }
   /** A budget leaves too little, even without the reservations of others. */
   | { readonly verdict: 'exceeded'; readonly passedLimit: PassedLimit | undefined }

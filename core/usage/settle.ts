@@ -92,7 +92,7 @@ export async function releaseAttempt(db: Db, { runId, index, attempt }: Attempt)
 interface LostCall {
   /** Key in the ledger, with the negated attempt, so that a late response of the call can still be counted. */
   readonly key: Attempt;
-  /** Null if the call counts nothing. */
+  /** Null if nothing is counted for the call. */
   readonly inputTokens: number | null;
   /** In US dollars; null for a model without prices. */
   readonly costUsd: string | null;

@@ -73,7 +73,7 @@ interface ShareUsed {
   readonly budget: 'tokens_day' | 'cost_month';
   /** The first day of the period. */
   readonly period: string;
-  /** 0.8 for four fifths; 1 also when less is left than any step needs. */
+  /** 0.8 for four fifths. The share of tokens becomes 1 when fewer are left than any step needs. */
   readonly share: number;
 }
 

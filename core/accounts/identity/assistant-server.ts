@@ -12,10 +12,10 @@ const DAY = 24 * HOUR;
 /** Scope that yields a refresh token. Each assistant needs such a token, because it works while its person is away. */
 const OFFLINE = 'offline_access';
 
-/** Stands for the project until a person has chosen one. No consent names it, so the person is asked every time. */
+/** Stands for the project until a person has chosen one. No consent has this value, so the person is always asked. */
 const NONE = 'none';
 
-/** The session of the person who decides, and the chosen project; undefined for a refusal. */
+/** The session of the person who decides, and the project that they chose; no project for a refusal. */
 interface Consenting {
   readonly sessionId: string;
   readonly projectId: string | undefined;
@@ -68,7 +68,7 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     scopes: [...SCOPES, OFFLINE],
     grantTypes: ['authorization_code', 'refresh_token'],
     disableJwtPlugin: true,
-    // Postgres may be away at start, so the first request makes the row of the resource.
+    // Any client may use the one resource. The first request makes its row, because Postgres may be away at start.
     enforcePerClientResources: false,
     allowDynamicClientRegistration: registersClients,
     allowUnauthenticatedClientRegistration: registersClients,

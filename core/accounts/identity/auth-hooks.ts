@@ -135,7 +135,7 @@ export function authHooks(rules: AuthRules) {
     goFirst();
   }
 
-  /** Clears the counts of an account after a password reset. If the password was not checked, the token works again. */
+  /** Clears an account's counts of guesses after a reset. If the password was not checked, the token works again. */
   async function afterReset(ctx: HookContext, errorCode: string | undefined): Promise<void> {
     const { internalAdapter } = ctx.context;
     const { data } = resetBody.safeParse(ctx.body);

@@ -9,7 +9,7 @@ const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
 export const LINK_SECONDS = 60 * 60;
 const DAY_SECONDS = 24 * LINK_SECONDS;
 
-/** Mails about accounts. Each says its purpose, and what to do if the recipient did not ask for it. */
+/** Mails about accounts. Each mail says its purpose, and what to do if the recipient did not ask for it. */
 export interface AuthMails {
   verification(to: string, url: string): Promise<void>;
   passwordReset(to: string, token: string): Promise<void>;
@@ -23,8 +23,8 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
   const { db, accountMails, uiOrigin } = options;
 
   /**
-   * Sends a mail unless the mailbox has had too many. The caller does not learn whether it was sent, because that would
-   * show whether there is an account.
+   * Sends a mail unless the mailbox has had too many. The caller does not learn whether a mail was sent, because that
+   * would show whether there is an account.
    */
   async function send(to: string, subject: string, button: string, lines: readonly string[]): Promise<void> {
     // Each kind of mail is counted separately, so that strangers cannot use up the mails that let the owner sign in.

@@ -32,9 +32,9 @@ export interface AuthSettings {
   readonly leaveOrganizations: (userId: string) => Promise<void>;
   /** Ends everything that programs may do in a person's name: API keys, terminals and assistants. */
   readonly endPrograms: (userId: string) => Promise<void>;
-  /** Replaces the library's scrypt, which takes a twentieth of a second on purpose. */
+  /** Replaces the library's scrypt, whose hashes take a twentieth of a second each on purpose. */
   readonly passwords?: PasswordHashes | undefined;
-  /** Receives the library's warnings. Without it they are dropped. */
+  /** Receives the library's warnings. Without a log the warnings are dropped. */
   readonly log?: Log;
 }
 
@@ -100,7 +100,7 @@ export function authOptions(settings: AuthSettings) {
     },
     advanced: {
       cookiePrefix: cookiePrefix(settings),
-      // `__Secure-`, which the library would add, promises less than `__Host-`.
+      // `__Secure-`, which the library would add, lets other hosts of the domain set the cookie; `__Host-` does not.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },

@@ -16,7 +16,7 @@ interface KeyCredential {
   readonly projectId: string;
   readonly organizationId: string;
   readonly paidPlan: PaidPlan | null;
-  /** False if the project has switched MCP off, which keeps the key from `/mcp` only. */
+  /** False if the project has switched MCP off: the key is then refused at `/mcp`, and works everywhere else. */
   readonly mcpEnabled: boolean;
   readonly scopes: readonly Scope[];
   readonly stale: boolean;
@@ -25,9 +25,9 @@ interface KeyCredential {
 
 /**
  * Finds a presented key and counts the request against its rate limit, in one statement, because every request needs
- * both. Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that arrive
- * together share a statement that begins after all of them, and do not queue for the lock on the key's counter (16
- * connections: twice the requests a second).
+ * both. Only a matching hash is counted, so a guesser cannot use up the limit of a key. Requests of one key that arrive
+ * together share one statement, which begins after the last of them has arrived. Otherwise each would wait for the lock
+ * on the key's counter (16 connections: half the requests a second).
  */
 export async function authenticateKey(db: Db, tag: string, presented: string): Promise<KeyCredential | undefined> {
   const key = readApiKey(tag, presented);
@@ -81,7 +81,7 @@ interface ProjectMembership {
   readonly role: Role;
   /** True when the organization demands a second factor and the person has none. */
   readonly lacksSecondFactor: boolean;
-  /** True when the organization has ended the person's sessions after this proof. */
+  /** True when the organization has ended the person's sessions after their last proof of who they are. */
   readonly mustProve: boolean;
   readonly paidPlan: PaidPlan | null;
 }
@@ -112,8 +112,8 @@ interface SessionProof {
 }
 
 /**
- * Tells whether an organization has ended the person's sessions since the proof. The organization is given by its id or
- * by one of its projects.
+ * Tells whether an organization has ended the person's sessions since their last proof. The organization is given by
+ * its id or by one of its projects.
  */
 export async function mustProveIn(
   db: Db,
@@ -182,8 +182,8 @@ function ofSession({ sessionId, userId, projectId }: Extract<Standing, { kind: '
 }
 
 /**
- * SQL condition: the person who signed in is a member for the project, with the second factor that the organization
- * demands.
+ * SQL condition: the person who signed in is a member of the project's organization, and has the second factor that
+ * the organization demands.
  * @param signIn alias of a row with `project_id` and `user_id`
  */
 export function isStillMember(signIn: Sql): Sql {

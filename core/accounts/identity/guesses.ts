@@ -15,7 +15,7 @@ export interface Guess {
   readonly account: string;
   /** Address (IPv4) or network (64 bits of IPv6) that belongs to one caller. */
   readonly network: string;
-  /** Id of a browser that was signed in to this account before; undefined for others. */
+  /** Id of a browser that was signed in to this account before; undefined for any other browser. */
   readonly browserId: string | undefined;
 }
 
@@ -25,13 +25,13 @@ export const SIGN_INS_OF_NETWORK: ThrottleRule = { name: 'sign-in-of-network', l
 const FEW = 10;
 const SIGN_INS_OF_ACCOUNT = 200;
 /**
- * Guesses of one person. Codes have only six digits, and the thief of a session must not find the password by guessing.
- * Strangers cannot use up these counts: they need the password or a session first.
+ * The most guesses at one account in 15 minutes. Codes have only six digits, and the thief of a session must not find
+ * the password by guessing. Strangers cannot use up these guesses: they need the password or a session first.
  */
 const BY_PERSON = { 'second-factor': FEW, 'own-password': 5 };
 
 /**
- * Makes an attempt of a person whose password was right or who is signed in. Attempts from every network share its
+ * Makes an attempt of a person whose password was right or who is signed in. Attempts from all networks share one
  * count.
  */
 export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Guess {
@@ -40,8 +40,8 @@ export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Gue
 
 /**
  * Counts an attempt before the proof is checked. A known browser has a count of its own, which no stranger can use up.
- * All others count by account and network and, with a far higher limit, by account alone, so that many networks are
- * limited too. An attempt that one count refuses is not added to the next.
+ * All other attempts count by account and network and, with a far higher limit, by account alone, so that many
+ * networks are limited too. An attempt that one count refuses is not added to the next.
  * @returns undefined when the attempt is allowed, else the seconds to wait
  */
 export async function countGuess(db: Db, guess: Guess): Promise<number | undefined> {

@@ -29,7 +29,7 @@ function isFresh(provenAt: Date): boolean {
   return now() - provenAt.getTime() < PROOF_MS;
 }
 
-/** Operations of the library and of ours that require a fresh proof. */
+/** Operations of the library and of this service that require a fresh proof. */
 const NEED_PROOF: ReadonlySet<string> = new Set([
   '/change-email',
   '/second-factor/begin',

@@ -17,14 +17,14 @@ interface Lead {
   readonly isRobot: boolean;
   /** Address (IPv4) or network (64 bits of IPv6) that belongs to one caller. */
   readonly clientAddress: string;
-  /** The largest network that one caller can rent. */
+  /** The largest network that one caller can rent, by its first bits: 24 of IPv4, 48 of IPv6. */
   readonly clientNetwork: string;
 }
 
 const HOUR = { windowSeconds: 3_600 };
 const OF_ADDRESS: ThrottleRule = { name: 'lead-of-address', limit: 5, ...HOUR };
 const OF_NETWORK: ThrottleRule = { name: 'lead-of-network', limit: 20, ...HOUR };
-/** Limits repeated enquiries of an address, so that a few addresses leave room for others. */
+/** Limits the repeated enquiries of all addresses together, so that first enquiries of other addresses have room. */
 const REPEATED: ThrottleRule = { name: 'lead-repeated', limit: 100, ...HOUR };
 const IN_ALL: ThrottleRule = { name: 'lead-in-all', limit: 200, ...HOUR };
 

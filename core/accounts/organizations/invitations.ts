@@ -199,7 +199,8 @@ export async function deleteInvitation(
 }
 
 /**
- * Joins the organization of an invitation and uses it up. For a person with another address the token is unknown.
+ * Joins the organization of an invitation and uses the invitation up. A person with another address gets the error of
+ * an unknown token.
  * @throws {AppError} `invitation_not_found`, `limit_reached`
  */
 export async function acceptInvitation(
@@ -214,7 +215,7 @@ export async function acceptInvitation(
   `;
   if (invited === undefined) throw new AppError('invitation_not_found');
   const { id, organizationId, role } = invited;
-  // Locks the organization before the invitation, in the same order as an invitation does.
+  // Locks the organization before the invitation, as `createInvitation` does, so that the two cannot deadlock.
   await lockOrganization(tx, organizationId).catch(() => {
     throw new AppError('invitation_not_found');
   });

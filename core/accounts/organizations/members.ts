@@ -124,8 +124,8 @@ async function readMember(tx: Db, { organizationId, userId }: Member): Promise<L
 }
 
 /**
- * Makes a member prove who they are before they act in an organization again, as an owner or admin demands. Locks the
- * organization.
+ * Makes a member prove who they are before they act in an organization again. An owner or admin demands this. Locks
+ * the organization.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
  * end an owner's sessions
  */

@@ -18,7 +18,7 @@ const projectColumns = sql`
   p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt"
 `;
 
-/** Lists the projects of all the person's organizations, or of one; none for an organization of others. */
+/** Lists the projects of one organization or of all, but only of organizations that the person belongs to. */
 export function listProjects(
   db: Db,
   input: { userId: string; organizationId: string | undefined; page: Page },
@@ -48,7 +48,7 @@ export async function findProject(db: Db, key: { userId: string; id: string }): 
   return admitted(found, 'project_not_found');
 }
 
-/** The most projects of an organization. This bounds every list. */
+/** The most projects of an organization, so that every list of projects is bounded. */
 const MAX_PROJECTS = 200;
 
 /** The most projects that an organization ever has: the rows of deleted ones are kept. */

@@ -42,7 +42,7 @@ export async function assertAdmin(db: Db, member: Member): Promise<Role> {
 
 /**
  * Locks an organization until the end of the transaction: changes of its members come one after another, and each sees
- * the present owners. Runs do not wait, because the lock does not cover the id.
+ * the present owners. Inserts of rows that refer to the organization do not wait: the lock does not cover the id.
  * @throws {AppError} `organization_not_found`
  */
 export async function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {

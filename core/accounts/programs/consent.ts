@@ -73,7 +73,7 @@ export async function approveAssistant(
       select mcp_enabled as "isOn" from projects where id = ${projectId}
     `;
     if (project?.isOn !== true) throw new AppError('forbidden', 'This project has switched MCP off.');
-    // The library commits in a transaction of its own. The event is written first, so that every consent has one.
+    // The library commits in a transaction of its own. The event is written first, so that no consent lacks its event.
     await recordConsent(tx, by, 'assistant.approved', given);
     if (!includeWriting(scopes)) return;
     const program = `The assistant "${shownName(client)}"`;

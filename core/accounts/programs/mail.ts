@@ -20,7 +20,7 @@ interface Approval extends Access {
 
 /**
  * Mails a person that a program got access in their name, in the transaction that gives the access. A thief of their
- * session could have given it, and the access outlasts the session. No one can unsubscribe from this mail.
+ * session could give such access, which outlasts the session. No one can unsubscribe from this mail.
  */
 export async function mailApproval(tx: Db, approval: Approval): Promise<void> {
   const { organizationId, projectId, userId, program, scopes, page } = approval;

@@ -75,7 +75,7 @@ export async function readTerminalSignIn(db: Db, userId: string, userCode: strin
 }
 
 /**
- * Approves a terminal, which then fetches an API key of the project itself.
+ * Approves a terminal. The key is made when the terminal next asks for it.
  * @throws {AppError} of `readTerminalSignIn`, and `forbidden` for scopes that this person may give no key
  */
 export async function approveTerminalSignIn(
@@ -87,7 +87,7 @@ export async function approveTerminalSignIn(
   const found = await readTerminalSignIn(database, by.id, userCode);
   await transaction(database, async (tx) => {
     await holdProject(tx, projectId);
-    // `createApiKey` checks the role too, but later. This check tells the person now.
+    // `createApiKey` checks the role too, but only when the terminal fetches the key. This check tells the person now.
     if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
     await decide(
       tx,

@@ -81,7 +81,7 @@ const MOST_RECIPIENTS = 200;
 
 /**
  * Checks that every named person belongs to the project's organization: no one else gets mail.
- * @param path of the people in the request
+ * @param path place of the people in the request, for the error
  * @throws {AppError} `invalid_request`
  */
 export async function assertRecipients(

@@ -19,8 +19,8 @@ export interface Retention {
 export type RetentionPatch = { readonly [Field in keyof Retention]?: number | null | undefined };
 
 /**
- * Returns an SQL expression: the days for which a project keeps the content of runs. They are at most the days of the
- * runs themselves, and at most the operator's, who may have lowered them since.
+ * Returns an SQL expression: the days for which a project keeps the content of runs. Content is not kept longer than
+ * the runs themselves, nor longer than the operator's days, which may have been lowered since.
  * @param project alias of a row of `projects`
  */
 export function contentDaysOf(rule: RetentionRule, project: Sql): Sql {

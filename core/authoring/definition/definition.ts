@@ -62,7 +62,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** A reference of another length belongs to no skill, so it is refused as an unknown skill. */
+/** No skill has an empty or a longer reference, so such a reference is refused as an unknown skill. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {

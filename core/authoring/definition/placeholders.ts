@@ -17,7 +17,7 @@ export const BUILT_IN_VARIABLES = [
 ] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
-/** Returns the placeholders without a value, each once. The gate's placeholder needs a gate. */
+/** Returns the placeholders without a value, each once. `gate.value` has a value only if the routine has a gate. */
 export function unknownPlaceholders(
   instructions: string,
   variables: Readonly<Record<string, string>>,

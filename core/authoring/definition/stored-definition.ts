@@ -27,7 +27,7 @@ export interface DefinitionForm<V> {
 
 export interface StoredDefinition<V> {
   readonly value: V;
-  /** Name of a field that cannot be read; null if all can be. */
+  /** Name of a field that this release cannot read; null if it can read all fields. */
   readonly blocked: string | null;
 }
 

@@ -27,7 +27,10 @@ export interface PromptParts {
   readonly factsLength: number;
 }
 
-/** Counts the text without rendering it: 95,000 characters of `{{a}}` with a value of 10,000 would be 190 million. */
+/**
+ * Counts the text without rendering it, because the text may be huge: 19,000 times `{{a}}` with a value of 10,000
+ * characters would be 190 million.
+ */
 function promptLength(parts: PromptParts): number {
   const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);

@@ -62,15 +62,15 @@ export function writeFacts(
   });
 }
 
-/** The newest versions that are always kept. */
+/** Number of the newest versions, which are always kept. */
 export const KEPT_FACTS = 100;
 
-/** Changes between two searches for old versions. A search reads the runs of all routines with facts. */
+/** Number of changes between two searches for old versions. A search reads the runs of all routines with facts. */
 const FORGET_EVERY = 20;
 
 /**
- * Deletes versions beyond the newest hundred, except those that a routine's version names as proof or activation, and
- * those of kept runs. A program can write facts ten times a second.
+ * Deletes versions beyond the newest hundred, because a program can write facts ten times a second. Versions that a
+ * kept run was given, or that a routine's proof or activation names, stay.
  */
 async function forgetFacts(
   tx: Db,

@@ -15,7 +15,7 @@ export interface ChangeCounts {
   readonly changed: number;
 }
 
-/** The difference between two results, from which the later items can be computed from the earlier ones. */
+/** The difference between two results. Unless `truncated`, it turns the earlier items into the later items. */
 export interface Changes {
   /** The key by which items were matched; null if the data was compared as a whole. */
   readonly by: ResultKey | null;
@@ -33,7 +33,7 @@ export interface Changes {
 export interface ComparedResult extends Changes {
   /** Id of the earlier run, which was delivered last; null for the first run, in which everything is new. */
   readonly against: string | null;
-  /** Number of consecutive runs without a change, including this one; after a change, the number before it. */
+  /** Number of consecutive runs without a change up to this run; if this run has a change, up to the run before. */
   readonly unchangedRuns: number;
 }
 

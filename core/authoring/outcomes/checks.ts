@@ -69,7 +69,7 @@ export interface Evidence {
   readonly calls: readonly CallCount[];
 }
 
-/** Decides which of its routine's checks a run passes. It is pure: the same evidence gets the same results. */
+/** Decides which of its routine's checks a run passes. The same evidence always gets the same results. */
 export function decideChecks(checks: readonly ResultCheck[], evidence: Evidence): CheckResult[] {
   return checks.map((check, index) => ({
     type: check.type,

@@ -17,8 +17,8 @@ export function asksForCalls(checks: readonly ResultCheck[]): boolean {
 }
 
 /**
- * Counts the calls of a run. All calls are recorded once the last step is. A refused call of `finish` did nothing, so
- * it does not count; a held call has not succeeded.
+ * Counts the calls of a run, which are all recorded once the last step is recorded. A refused call of `finish` did
+ * nothing, so it does not count; a held call has not succeeded.
  */
 export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
   return db.rows<CallCount>`
@@ -32,7 +32,7 @@ export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
   `;
 }
 
-/** Tells whether a run called tools of some connection, and none of these calls succeeded. */
+/** Tells whether there is a connection whose tools a run called without any success. */
 export async function lacksConnection(db: Db, runId: string): Promise<boolean> {
   const found = await db.row`
     select 1 from steps
@@ -42,7 +42,7 @@ export async function lacksConnection(db: Db, runId: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/** Searches a result for the patterns of checks. This takes time, so it is done before the run's last transaction. */
+/** Searches a result for the patterns of checks. The search takes time, so it precedes the run's last transaction. */
 export async function findPatterns(
   { projectId, checks }: { readonly projectId: string; readonly checks: readonly ResultCheck[] },
   result: string,

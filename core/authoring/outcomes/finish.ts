@@ -126,7 +126,7 @@ export function wasReminded(transcript: readonly ModelMessage[]): boolean {
   return reminderIn(transcript) !== -1;
 }
 
-/** Returns the text before the reminder, which would have been the result; null without one. */
+/** Returns the text before the reminder, which would have been the result; null without such a text. */
 export function textBeforeReminder(transcript: readonly ModelMessage[]): string | null {
   const message = transcript[reminderIn(transcript) - 1];
   const text = message === undefined ? '' : textOf(message);

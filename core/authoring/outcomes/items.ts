@@ -15,7 +15,7 @@ export interface Item {
 /** Items of one result, by their keys as JSON: `1` and `"1"` are different. */
 export type Items = ReadonlyMap<string, Item>;
 
-/** The items, or the reason why the data has none, with its place. */
+/** The items, or the fault that keeps the data from being read as items, with the place of the fault. */
 export type ReadItems = { readonly ok: true; readonly items: Items } | { readonly ok: false; readonly issue: string };
 
 /** Reads the items of a result. Without a key, the data as a whole is the only item. */

@@ -72,7 +72,7 @@ async function behind(db: Db, catalogue: SkillCatalogue, routine: ProvenRoutine)
   const none: Behind = { skillsBehind: [], factsBehind: null };
   if (routine.state !== 'active' || (custom.length === 0 && !routine.facts)) return none;
   const { active, proven, proofRunId } = await readProvenTexts(db, routine);
-  // Without a proof there are no proven texts; null would mean the first text of each skill.
+  // Without a proof no text is proven: `{}`, because null would stand for the first text of each skill.
   const skills = { active: active.skills, proven: proofRunId === null ? {} : proven.skills };
   return {
     skillsBehind: await skillsBehind(db, routine.projectId, custom, skills),

@@ -7,7 +7,7 @@ import { routineStatesBefore } from './states.ts';
  * statement that ends the run reads its CTE `ended` (`routine_id`, `routine_revision`, `trigger`). The CTE `routine`
  * returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this run paused
  * the routine.
- * @param end.ownFault whether a failure is the routine's own. Failures of others neither count nor clear the count
+ * @param end.ownFault whether a failure is the routine's own fault. Other failures neither count nor clear the count
  * @param end.next what a successful run asks of later runs; it applies if the run was scheduled and of the present
  * version
  * @param end.warnings missing tools or texts of a success; a success without its tools neither counts nor clears the

@@ -41,7 +41,7 @@ interface Untouched {
   readonly modelChanged?: boolean;
 }
 
-/** Checks one rule and throws an error if it is broken. `found` has the earlier errors when all are collected. */
+/** Checks one rule, and throws if it is broken. `found` has the errors so far; empty unless all are collected. */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */

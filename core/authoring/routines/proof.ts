@@ -78,7 +78,7 @@ export async function activateTexts(tx: Db, routine: Routine, { skills, facts }:
 
 /**
  * Records on the versions of routines which of these runs are proof, in the transaction that deletes the runs. Versions
- * are locked in one order, because two such transactions may meet on them.
+ * are locked in one order, so that two such transactions cannot deadlock.
  */
 export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`

@@ -15,15 +15,15 @@ export interface Routine extends RoutineFields {
   /** The reason of the last change of state by the service itself; null when a person made it. */
   readonly stateReason: string | null;
   /**
-   * Field of the definition that this release cannot read; null if it can read all. With such a field the routine's
-   * runs fail, and it cannot be changed.
+   * Field of the definition that this release cannot read; null if it can read all fields. With such a field the
+   * routine's runs fail, and the routine cannot be changed.
    */
   readonly blocked: string | null;
   /** Counts material changes. A proof run proves one revision. */
   readonly revision: number;
   /** Counts all changes; serves as the `ETag`. */
   readonly version: number;
-  /** Time of a change made outside the routine's files since they were last applied; null without one. */
+  /** Time of a change made outside the routine's files since they were last applied; null without such a change. */
   readonly driftedAt: Date | null;
   /** The author of the last change outside the files. */
   readonly driftedBy: Author | null;

@@ -16,7 +16,7 @@ export const SCHEDULE_ENDED = 'schedule_ended';
 
 const UNREADABLE = 'paused because its schedule has no computable next time; save the schedule again';
 
-/** Pauses routines that cannot continue. The caller calls `followPauses`. */
+/** Pauses routines that cannot continue. The caller then records the pauses by `followPauses`. */
 export async function pauseStopped(tx: Db, { unreadable, ended }: Stopped): Promise<PausedRoutine[]> {
   const paused: PausedRoutine[] = [];
   for (const [ids, reason] of [[unreadable, UNREADABLE] as const, [ended, SCHEDULE_ENDED] as const]) {
@@ -25,7 +25,7 @@ export async function pauseStopped(tx: Db, { unreadable, ended }: Stopped): Prom
   return paused;
 }
 
-/** Pauses the active routines on accounts and skips their waiting runs. The caller has locked no account yet. */
+/** Pauses the active routines on model accounts, and skips their waiting runs. The caller has locked no account yet. */
 export async function pauseRoutinesOn(
   { emit }: Pick<Core, 'emit'>,
   tx: Db,

@@ -94,7 +94,7 @@ export interface Version extends VersionSummary, Definition {
   readonly routineId: string;
   /** The tools that were enabled, as a record only: a restoration keeps the confirmations of today. */
   readonly tools: readonly VersionTool[];
-  /** Field that this release cannot read; null if it can read all. */
+  /** Field that this release cannot read; null if it can read all fields. */
   readonly blocked: string | null;
 }
 

@@ -140,14 +140,14 @@ function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>):
   return [{ inWords: `its gate at ${new URL(gate.url).host}`, policyId: null, connectionId: null }];
 }
 
-/** Tells whether a tool may read text of strangers. Its name decides if the server does not declare an open world. */
+/** Tells whether a tool may read text of strangers: by its `openWorld` hint or, without the hint, by its name. */
 function readsStrangers({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || !reads({ toolName, hints })) return false;
   if (typeof hints.openWorld === 'boolean') return hints.openWorld;
   return wordsOf(toolName).some((word) => OF_STRANGERS.has(word));
 }
 
-/** Tells whether a tool can send or change something. One that only adds within its own closed world does not count. */
+/** Tells whether a tool can send or change something. A tool that only adds, in a closed world, does not count. */
 function acts({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || reads({ toolName, hints })) return false;
   return hints.openWorld !== false || hints.destructive !== false;

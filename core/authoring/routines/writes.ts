@@ -44,7 +44,7 @@ export interface RoutineChange {
   readonly isProven?: true;
   /** The next time of the schedule; a change that makes a draft clears it. */
   readonly nextRunAt: Date | null;
-  /** True to start deliveries again that a 410 has stopped. */
+  /** True to start deliveries again that a response of 410 (Gone) has stopped. */
   readonly rearmWebhook: boolean;
   /** Change of the mark that the routine differs from its files: set, removed or kept. */
   readonly drift: ReturnType<typeof driftOf>;

@@ -34,7 +34,7 @@ const shortColumns = sql`id, external_key as "externalKey", managed_by as "manag
   description, revision, version, created_at as "createdAt", updated_at as "updatedAt"`;
 const columns = sql`${shortColumns}, instructions`;
 
-/** Postgres counts a character outside the Basic Multilingual Plane as one, JavaScript as two. */
+/** Adds one for each character outside the Basic Multilingual Plane: JavaScript counts two for it, Postgres one. */
 const summaryColumns = sql`${shortColumns},
   length(instructions) + regexp_count(instructions, '[\\U00010000-\\U0010FFFF]') as length`;
 
@@ -138,8 +138,8 @@ export async function findCustomSummaries(
 }
 
 /**
- * Changes the given fields of a custom skill. A changed name or text makes a new revision. Scheduled runs take it only
- * after a manual run and an activation of their routine.
+ * Changes the given fields of a custom skill. A changed name or text makes a new revision. Scheduled runs take the
+ * revision only after a manual run and an activation of their routine.
  * @throws {AppError} `skill_not_found`, `precondition_failed`, `external_key_taken`
  */
 export function updateSkill(

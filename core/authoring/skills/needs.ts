@@ -41,8 +41,8 @@ interface UnmetNeed {
 }
 
 /**
- * Finds needs of the skills that no tool seems to meet, for a warning. Only words are compared, so a tool with a vague
- * name is missed; and the instructions may contain the data.
+ * Finds needs of the skills that no tool seems to meet, for a warning. A need may be met all the same: only words are
+ * compared, so a tool with a vague name is missed, and the instructions may contain the data.
  */
 export function unmetNeeds(
   skills: readonly { readonly slug: string; readonly needs: readonly Need[] }[],

@@ -2,7 +2,7 @@ import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
-/** Revisions of a run's custom skills, by skill id. Null for an old run from before revisions, which used the first. */
+/** Revisions of a run's custom skills, by skill id. Null for a run older than revisions: it used revision 1. */
 export type SkillRevisions = Readonly<Record<string, number>> | null;
 
 /** A text that a custom skill has or had. */
@@ -103,15 +103,15 @@ export function revisionsInUse(db: Db, skill: { projectId: string; id: string })
   `;
 }
 
-/** The newest revisions of a skill that are always kept. */
+/** Number of the newest revisions of a skill, which are always kept. */
 export const KEPT_REVISIONS = 100;
 
-/** Changes between two searches for old revisions. A search reads the runs of the routines with the skill. */
+/** Number of changes between two searches for old revisions. A search reads the runs of the routines with the skill. */
 const FORGET_EVERY = 20;
 
 /**
- * Deletes the revisions of a skill beyond the newest hundred, except those that a routine's version names as proof or
- * activation, and those of kept runs. A program can change a skill ten times a second.
+ * Deletes the revisions of a skill beyond the newest hundred, because a program can change a skill ten times a second.
+ * Revisions that a kept run was given, or that a routine's proof or activation names, stay.
  */
 export async function forgetRevisions(
   tx: Db,

@@ -22,7 +22,7 @@ import {
 } from './open-checkouts.ts';
 import { callProcessor, CustomerGone, type PaymentDeps, type PaymentWatch, type Processor } from './processor.ts';
 
-/** Switches by which an operator opens the sale. A new checkout needs the first two. */
+/** Switches by which an operator opens the sale. A new checkout needs `acquisition` and `checkout`. */
 export interface LaunchSwitches {
   readonly acquisition: boolean;
   readonly checkout: boolean;
@@ -65,8 +65,8 @@ export function checkoutBarrier({
 
 /**
  * Begins a checkout of a plan on the processor's page, or opens the portal. An organization begins one checkout at a
- * time: two owners in two tabs get the same open one, and open checkouts of other plans are expired. A customer whom
- * the processor no longer knows is replaced, once.
+ * time: two owners in two tabs get the same open checkout, and open checkouts of other plans are expired. A customer
+ * whom the processor no longer knows is replaced, once.
  * @throws {AppError} `checkout_disabled`, and the errors of `callProcessor`
  */
 export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): Promise<Checkout> {

@@ -80,7 +80,7 @@ export async function replaceCustomer(deps: PaymentDeps, organizationId: string,
         creation_attempt = creation_attempt + 1, lease_token = null, leased_until = null
       where organization_id = ${organizationId} and customer_id = ${gone}
     `;
-    // The processor has ended the subscriptions of a customer that was deleted.
+    // The processor ended the subscriptions when the customer was deleted, so none of them may keep granting access.
     if (isDeleted && forgotten > 0) await replaceSubscriptions(tx, { organizationId, customerId: gone }, []);
   });
   const customer = await ensureCustomer(deps, organizationId);

@@ -8,8 +8,8 @@ import { callProcessor, type ProcessorDeps } from './processor.ts';
 const TURN_MS = 15_000;
 
 /**
- * Calls `work` while no other checkout of the organization begins anywhere. A lease keeps others out in place of a
- * transaction, because `work` makes requests.
+ * Calls `work` while no other checkout of the organization begins anywhere. A lease keeps other checkouts out,
+ * because a transaction would stay open during the requests of `work`.
  * @throws {AppError} `service_unavailable` when another checkout takes too long
  */
 export async function oneCheckoutAtATime<T>(
@@ -28,7 +28,7 @@ export async function oneCheckoutAtATime<T>(
   }
 }
 
-/** Tells whether this attempt is the latest of its organization. An attempt that outlives its lease may not be. */
+/** Tells whether this attempt is the latest of its organization. After a lease ends, a newer attempt may begin. */
 export async function isLatestAttempt(db: Db, organizationId: string, attempt: number): Promise<boolean> {
   const latest = await db.row`
     select from billing_customers

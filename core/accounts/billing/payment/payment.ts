@@ -99,7 +99,7 @@ export async function priceFaults({ stripe, prices, livemode }: Processor): Prom
 
 /**
  * Checks the prices when the service starts. A wrong price ends the start, because customers would pay the wrong
- * amount; a processor that cannot be reached does not.
+ * amount; if the processor cannot be reached, the service starts without the check.
  * @throws an error that names every fault
  */
 export async function reportPriceFaults({ processor, watch }: Payment): Promise<void> {

@@ -23,7 +23,7 @@ export interface Processor extends Pick<
   'webhookSecret' | 'prices' | 'graceDays' | 'portalConfiguration'
 > {
   readonly stripe: Stripe;
-  /** True when payments move real money. Objects of the other mode are ignored. */
+  /** True when payments move real money, false in the processor's test mode. Objects of the other mode are ignored. */
   readonly livemode: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { Payment } from './payment.ts';
 import { callProcessor, type PaymentDeps } from './processor.ts';
 import { syncOrganization } from './sync.ts';
 
-/** Customers of one reconciliation. The next reconciliation begins with those that have waited longest. */
+/** The most customers of one reconciliation. Requested syncs come first, then customers that have waited longest. */
 const BATCH = 50;
 
 /**

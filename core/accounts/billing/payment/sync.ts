@@ -18,8 +18,8 @@ import {
 import { callProcessor, CustomerGone, raise, type PaymentDeps } from './processor.ts';
 
 /**
- * The lease lasts longer than the processor's timeout with retries. A process that stalls beyond it finds another token
- * stored, and writes nothing.
+ * Time for which one process may sync a customer: longer than the processor's timeout with retries. A process that
+ * stalls longer no longer finds its own token stored, and writes nothing.
  */
 const LEASE = sql`interval '60 seconds'`;
 
@@ -114,7 +114,7 @@ async function replace(
       from billing_customers
       where organization_id = ${organizationId} and lease_token = ${lease.token} for update
     `;
-    // Another process took the lease over and has newer facts.
+    // Another process took the lease over or replaced the customer, so these facts may be old.
     if (held === undefined) return undefined;
     if (found !== undefined) {
       const pastDue = await recordPastDue(tx, organizationId, found);
@@ -157,7 +157,7 @@ function lookForFaults(
   if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
 }
 
-/** A page that waits for a payment asks about every two seconds. */
+/** Leaves room for two pages that wait for a payment: each asks about every two seconds. */
 const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeconds: 60 };
 
 /**
@@ -170,7 +170,7 @@ export async function refreshWithin(deps: PaymentDeps, organizationId: string, m
   await syncWithin(deps, organizationId, ms);
 }
 
-/** Waits at most `ms` for a sync. A longer sync continues; the reconciliation repeats a failed one. */
+/** Waits at most `ms` for a sync. A longer sync continues; the reconciliation repeats a failed sync. */
 export async function syncWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
   const controller = new AbortController();
   const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>

@@ -101,8 +101,8 @@ const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string
 };
 
 /**
- * Removes the second factor of a person who has lost it with the recovery codes, and ends their sessions. The operator
- * has verified the person.
+ * Removes the second factor of a person who has lost it together with the recovery codes, and ends their sessions. The
+ * operator has verified the person.
  * @returns true if the person had a second factor; undefined when no account has this address
  */
 export async function freeAccount(tx: Db, email: string): Promise<boolean | undefined> {

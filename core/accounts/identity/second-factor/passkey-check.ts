@@ -106,7 +106,7 @@ interface Passkey {
   readonly id: string;
   readonly userId: string;
   readonly publicKey: Buffer;
-  /** Signatures that the device claims to have made; 0 when it does not count them. */
+  /** Number of signatures that the device claims to have made; 0 for a device that does not count them. */
   readonly counter: number;
 }
 

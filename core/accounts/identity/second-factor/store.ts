@@ -76,7 +76,7 @@ export async function replaceRecoveryCodes(tx: Db, userId: string): Promise<stri
 
 /**
  * Uses up a code of the authenticator or a recovery code.
- * @returns undefined when it is wrong or was used before
+ * @returns undefined when the code is wrong or was used before
  */
 export async function useSecondFactor(
   tx: Db,
