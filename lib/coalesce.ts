@@ -10,9 +10,9 @@ interface Coalesced<T> {
 
 /**
  * Coalesces calls with the same key: while a call of `work` is running, new callers wait together and share the next
- * one. So each caller gets the result of a call that began after its request. (DataLoader would start a batch each turn
- * of the event loop, even while one is running; calls that lock the same row would then queue.)
- * @param work gets the number of callers it serves
+ * call. So each caller gets the result of a call that began after the caller's request. (DataLoader would start a batch
+ * each turn of the event loop, even while a batch is running; calls that lock the same row would then queue.)
+ * @param work gets the number of callers that the call serves
  */
 export function createCoalescer<T>(): (key: string, work: (callers: number) => Promise<T>) => Promise<Coalesced<T>> {
   interface Queue {

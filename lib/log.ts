@@ -6,8 +6,8 @@ export type Log = Logger;
 
 /**
  * Creates a log that writes one line of JSON for each event to standard output. Removes fields that could contain a
- * credential at the first two levels, and credentials of `Authorization` headers in errors. Callers should log neither;
- * this is a second safeguard.
+ * credential at the first two levels, and credentials of `Authorization` headers in errors. Callers should not log
+ * credentials at all; this is a second safeguard.
  */
 export function createLog(options: { level: string; name: string }, write: (line: string) => void = writeLine): Log {
   return pino(
@@ -52,7 +52,8 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token',
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
 /**
- * Leaves out all other properties: a driver's error has the values of queries, an HTTP client's error whole requests.
+ * Keeps only the type, code, message, stack and cause of an error. Other properties may hold secrets: a driver's error
+ * has the values of queries, an HTTP client's error whole requests.
  */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };

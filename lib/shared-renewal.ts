@@ -16,7 +16,7 @@ export function createRenewals<T>(): (key: string, renew: () => Promise<T>, sign
     let renewing = underWay.get(key);
     if (renewing === undefined) {
       renewing = renew().finally(() => underWay.delete(key));
-      // Waiting callers get the failure below. Without such callers, the failure must not count as unhandled.
+      // Waiting callers get the failure below. If no caller waits, the failure must not end the process as unhandled.
       renewing.catch(() => undefined);
       underWay.set(key, renewing);
     }

@@ -107,8 +107,8 @@ export async function databaseTime(db: Db): Promise<Date> {
 }
 
 /**
- * Runs `work` in one transaction on one connection, and rolls back when it throws. Queries inside use the transaction
- * that they are given: a query on the pool would wait for a second connection while holding the first.
+ * Runs `work` in one transaction on one connection, and rolls back when `work` throws. Queries inside use the given
+ * transaction: a query on the pool would wait for a second connection while holding the first.
  */
 export async function transaction<T>(database: Database, work: (tx: Db) => Promise<T>): Promise<T> {
   const client = withStatements(await database.connect());
@@ -139,7 +139,7 @@ export async function transaction<T>(database: Database, work: (tx: Db) => Promi
 const followUps = new WeakMap<Db, (() => void)[]>();
 
 /**
- * Calls `work` after the commit of the transaction and never after a rollback. Calls it at once when `db` is no
+ * Calls `work` after the commit of the transaction and never after a rollback. Calls `work` at once when `db` is no
  * transaction. So a lower subject can trigger work that its callers do not know. `work` must not throw.
  */
 export function afterCommit(db: Db, work: () => void): void {
@@ -170,7 +170,7 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT_CODES.has(code) || code.startsWith('53');
 }
 
-// Serialization failure, deadlock, lock not available, and a statement that was cancelled by its timeout.
+// Serialization failure, deadlock, lock not available, and a statement that was cancelled by its time limit.
 const TRANSIENT_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '57014']);
 
 // Admin shutdown, crash shutdown, cannot connect now, too many connections, a primary that has become a replica, and

@@ -19,7 +19,7 @@ export const runBody = z.strictObject({
     }),
   ),
   maxOutputTokens: z.int().min(1).nullable(),
-  /** JSON Schema for the text, for providers whose models can be held to one. */
+  /** JSON Schema of the response's text, for providers whose models can be made to follow a schema. */
   resultSchema: z.record(z.string(), z.unknown()).exactOptional(),
 });
 

@@ -37,7 +37,7 @@ function isGlobalUnicast(bytes: readonly number[]): boolean {
   return first >> 5 === 0b001 && !isIsatap;
 }
 
-/** Endpoints of clouds for metadata and credentials whose ranges would otherwise be allowed. */
+/** Metadata and credential endpoints of clouds, in ranges that would otherwise be allowed. */
 const METADATA_RANGES = [
   '168.63.129.16/32', // Azure, in a public range
   '100.100.100.200/32', // Alibaba Cloud

@@ -46,7 +46,7 @@ export interface Exchange {
 /**
  * Sends one envelope and reads its frames.
  * @returns the value of the last frame, if the frame is a result
- * @throws {CallFailure} if the last frame is a failure; {RuntimeUnreachable} without a last frame; or the signal's
+ * @throws {CallFailure} if the last frame is a failure; {RuntimeUnreachable} if no last frame arrives; or the signal's
  * reason
  */
 export async function exchange(

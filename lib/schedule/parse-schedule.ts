@@ -34,7 +34,7 @@ export function parseStoredSchedule(expression: string): ParsedSchedule {
   return parsed.memo(expression);
 }
 
-/** Number of values of each field, and a schedule that counts in its next larger unit. */
+/** For each field: the number of its values, and a schedule that counts in the next larger unit. */
 const FIELDS = [
   { size: 60, unit: 'minutes', larger: 'hours', write: (count: string) => `0 ${count} * * *`, most: 24 },
   { size: 24, unit: 'hours', larger: 'days', write: (count: string) => `0 0 ${count} * *`, most: 31 },
@@ -66,7 +66,7 @@ function refuseLongSteps(texts: FieldTexts): void {
 }
 
 function valueOf(text: string): number {
-  // Months are counted from 1.
+  // `NAMES` counts from 0, months count from 1.
   const [month = -1, weekday = -1] = NAMES.map((names) => names.indexOf(text.toLowerCase()));
   return month >= 0 ? month + 1 : weekday >= 0 ? weekday : Number(text);
 }
