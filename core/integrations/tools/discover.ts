@@ -90,7 +90,7 @@ async function askServer(
   { projectId, connectionId }: { projectId: string; connectionId: string },
 ): Promise<ListedTools> {
   const connection = await readConnection(deps.database, projectId, connectionId);
-  // Typed credentials need no sign-in. The server has just accepted them.
+  // Typed credentials need no sign-in, so a server with such credentials is asked in every state of the connection.
   const typedIn = connection.auth === 'bearer' || connection.auth === 'headers';
   const ready = connection.state === 'ready';
   if (connection.url === null || !(ready || typedIn)) throw notReady(connection);

@@ -88,7 +88,7 @@ function finishTool({ outcome, resultSchema, mayComplete, mayPutOffHours }: Fini
         ...(mayComplete ? { final: FINAL } : {}),
         ...(mayPutOffHours === null ? {} : { nextNotBefore: nextNotBefore(mayPutOffHours) }),
       },
-      // A run with nothing to report has no result.
+      // `result` is not required here, because a run with nothing to report has no result.
       required: states ? ['outcome', 'summary'] : ['result'],
       additionalProperties: false,
     },

@@ -35,7 +35,7 @@ export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
   readonly updatedAt: Date;
 }
 
-/** The parts of a definition that can change. Another name is another tool. */
+/** The parts of a definition that can change. The name cannot: a tool with another name is another tool. */
 export type ConfirmedDefinition = Omit<ToolDefinition, 'name'>;
 
 /** A tool's schemas without their unreadable keywords. A schema that is wholly readable is left out. */

@@ -189,8 +189,8 @@ export interface ToolTarget {
 }
 
 /**
- * Selects the target as one JSON value, for a statement that also reads other data of the call; null if the policy or
- * its connection is gone.
+ * Selects policy and connection of a call as one JSON value, for a statement that also reads other data of the call;
+ * null if the policy or its connection is gone.
  */
 export function targetJson(ids: { projectId: Sql; routineId: Sql; policyId: Sql; connectionId: Sql }): Sql {
   return sql`(

@@ -29,7 +29,7 @@ const FRESH_MS = 5_000;
 
 interface Entered extends ServedModel {
   readonly organizationId: string;
-  /** Null in the only row of an organization that has entered no figures. */
+  /** Null in the one row that stands for an organization without figures. */
   readonly figures: SomeFigures | null;
 }
 

@@ -175,10 +175,10 @@ export function readRuntimeLease(db: Db): Promise<RuntimeLease | undefined> {
 }
 
 /**
- * Takes the lease with the next epoch, once the present one has run out. Until then no other instance gets it, not even
- * a replacement, because both might work at the same time.
+ * Takes the lease with the next epoch, once the present lease has run out. Until then no other instance gets a lease,
+ * not even a replacement, because both might work at the same time.
  * @param input.seenEpoch the highest epoch that the runtime has seen
- * @returns undefined when another process has just taken it
+ * @returns undefined when another process has just taken the lease
  */
 export function takeRuntimeLease(
   db: Db,

@@ -71,7 +71,7 @@ export interface Presented {
  */
 export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Promise<Flow | undefined> {
   const hash = hashOf(presented.state);
-  // A row without secrets was taken before. `connection_id` is set once the connection exists.
+  // If `sealed` is empty, the sign-in was taken before. `connection_id` is set again once the connection exists.
   const taken = await db.row<FlowOwner & { sealed: string; live: boolean; member: boolean }>`
     with flow as (
       select * from oauth_flows

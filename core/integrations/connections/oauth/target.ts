@@ -30,7 +30,7 @@ export interface SignInTarget {
 export interface EarlierSignIn {
   readonly issued: Grant['issued'];
   readonly scopes: readonly string[];
-  /** The scopes that a server has demanded since. */
+  /** The scopes that the tool server has demanded since. */
   readonly demandedScopes: readonly string[];
 }
 
@@ -122,6 +122,7 @@ async function challengeOf(outbound: OutboundClient, url: string): Promise<strin
     if (error.isDenial) return error.challenge;
     throw refusal(error);
   }
-  // A server that accepts this request may still demand a sign-in for its tools, and say so in its metadata.
+  // A server that accepts a request without credentials may still demand a sign-in for its tools, and say so in its
+  // metadata.
   return undefined;
 }

@@ -80,7 +80,9 @@ function addressColumns(secrets: ConnectionSecrets, id: string, url: string): Sq
 const FIELD_OF = { bearer: 'bearerToken', headers: 'headers' } as const;
 const TYPED_IN: ReadonlySet<Connection['auth']> = new Set(['none', 'bearer', 'headers']);
 
-/** @throws {AppError} `invalid_request` unless only the query differs: policies are about one server */
+/**
+ * @throws {AppError} `invalid_request` unless only the query differs: the policies of a connection are about one server
+ */
 function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string): string {
   const url = allowedUrl(outbound, text);
   const base = (address: string) => address.split('?', 1)[0];
