@@ -5,8 +5,8 @@ export const EFFORTS = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
 /**
- * Facts about a model's server that decide which fields a request may have. Absent means unknown: the request then has
- * the field, and a refusal that names the field is remembered.
+ * Facts about a model's server that decide which fields a request may have. A missing fact is unknown: the request then
+ * has the field, and if the server's refusal names the field, the fact is remembered.
  */
 export interface ModelAbilities {
   /** True if `response_format` may contain a JSON Schema. */

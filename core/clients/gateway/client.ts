@@ -113,8 +113,8 @@ type ServedLanguageModel = Exclude<LanguageModel, string>;
 const PROVIDER = 'gateway';
 
 /**
- * Learns from complete responses which models give no finish reason. The database remembers only those models; each
- * process notices by itself that a model gives one.
+ * Learns from complete responses which models give no finish reason. Only those models are stored in the database; each
+ * process notices by itself that a model gives finish reasons.
  */
 function finishHabits() {
   const given = new Set<string>();
@@ -207,7 +207,7 @@ function beyondOf(metadata: Readonly<Record<string, unknown>> | undefined): Beyo
   return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, finishWord: null, hasUsage: false };
 }
 
-/** Asks for text in a form. The run checks the text against the schema, so the library accepts any text. */
+/** Asks for text in a form. The library accepts any text, because the run itself checks the text against the schema. */
 function textInForm(schema: JsonObject) {
   const responseFormat = Promise.resolve(jsonSchema(withoutDialect(schema)).jsonSchema).then((json) => ({
     type: 'json' as const,

@@ -72,7 +72,7 @@ export function readCompletion(body: unknown, refuse: Refuse): unknown {
   const beyond: Beyond = { reasoning, finishWord: word ?? null, hasUsage };
   const read = { ...others, content: isRefused ? refusal : said };
   const last = calls.at(-1);
-  // A call that was cut before its first argument looks like a call without arguments: make it unusable.
+  // If a call was cut before its first argument, it looks like a call without arguments: make its arguments unusable.
   if (kind === 'cut' && last?.function.arguments.trim() === '') last.function.arguments = '{';
   return {
     ...value,
@@ -96,13 +96,16 @@ const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
   withheld: 'content_filter',
 };
 
-/** Returns the refusal for a fault. Its status is 502 if the fault names none. */
+/** Returns the refusal for a fault, with status 502 if the fault names no status. */
 export function refusedBy({ status, ...fault }: Fault) {
   const message = 'The model provider answered with an error.';
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
 }
 
-/** A router may say `stop` although the host behind it reports that the text was cut. */
+/**
+ * Returns the finish reason. A router may say `stop` although the host behind it reports that the text was cut: then
+ * the host's reason counts.
+ */
 function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObject): string | undefined {
   const word = finishWord(reason);
   const hosts = finishWord(native);

@@ -1,6 +1,9 @@
 import type { StatedTokens } from './tokens.ts';
 
-/** The kinds of failed calls; `key_refused` is about the key of the server's operator, not about the request. */
+/**
+ * The kinds of failed calls. `key_refused` means that the server refuses the operator's key; the request is not at
+ * fault.
+ */
 export type GatewayFailureKind =
   | 'unreachable'
   | 'rate_limited'

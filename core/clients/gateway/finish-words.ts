@@ -1,9 +1,9 @@
 import { cut } from '#lib/text.ts';
 
 /**
- * Classes of finish reasons: `whole` and `calls` end well, `calls` only with a call in the response. In all others the
- * response was cut at a limit, withheld by the provider, or broke off. An `unknown` word counts as broken off: without
- * a proof that the response is complete, the step asks again.
+ * Classes of finish reasons: `whole` and `calls` end well, `calls` only with a call in the response. In all other
+ * classes the response was cut at a limit, withheld by the provider, or broke off. An `unknown` word counts as broken
+ * off: the step asks again, because nothing proves that the response is complete.
  */
 export type FinishClass = 'whole' | 'calls' | 'cut' | 'withheld' | 'broken' | 'unknown';
 
@@ -27,8 +27,8 @@ const GOOD_ENDS: Readonly<Record<string, FinishClass>> = {
 };
 
 /**
- * Words of bad finish reasons; the first match counts. A `context_canceled` or `context_deadline_exceeded` of Go is
- * about a connection; every other context is the window of the model.
+ * Words of bad finish reasons; the first match counts. `context_canceled` and `context_deadline_exceeded` are Go's
+ * words about a connection; any other `context` is the window of the model.
  */
 const BAD_ENDS: readonly (readonly [FinishClass, RegExp])[] = [
   [

@@ -52,8 +52,8 @@ export function countInput({ instructions, messages, tools, resultSchema }: Call
 const LARGEST_WINDOW = 10_000_000;
 
 /**
- * Returns the usage as stated. Every call has input and every text has output, so a count of zero counts as missing. So
- * do negative counts, and counts above the limits of the model.
+ * Returns the usage as stated, but estimates missing counts. Every call has input and every text has output, so a count
+ * of zero counts as missing. So do negative counts, and counts above the limits of the model.
  * @param written the texts and calls of the response
  */
 export function usageOf(

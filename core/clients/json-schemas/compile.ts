@@ -72,7 +72,8 @@ const KNOWN_DIALECTS = /^https?:\/\/json-schema\.org\/(?:draft-07\/schema#?|draf
 type RegExpEngine = NonNullable<CodeOptions['regExp']>;
 
 /**
- * Ajv's engine for `pattern` and `patternProperties`. Ajv wants the name under which generated code would refer to it.
+ * Ajv's engine for `pattern` and `patternProperties`. `code` is the name that Ajv wants for the engine in generated
+ * code.
  */
 const linearPattern: RegExpEngine = Object.assign((pattern: string, flags: string) => compilePattern(pattern, flags), {
   code: 'linearPattern',
@@ -92,7 +93,8 @@ const OPTIONS = {
 interface DialectSupport {
   readonly Dialect: new (options: typeof OPTIONS & { validateSchema?: boolean }) => Ajv;
   /**
-   * Checks schemas themselves. The instance is shared, because compiling a dialect's own schema takes longer than most.
+   * Checks schemas themselves. The instance is shared, because compiling a dialect's own schema takes longer than
+   * compiling most schemas.
    */
   readonly meta: Ajv;
 }
@@ -100,7 +102,10 @@ interface DialectSupport {
 const DRAFT_7 = supportFor(AjvDraft7);
 const DRAFT_2020 = supportFor(Ajv2020);
 
-/** Returns the support for a dialect: 2020-12 without a name, as MCP has it, and draft 7 for older dialects. */
+/**
+ * Returns the support for a dialect: draft 7 for draft 7 and older, otherwise 2020-12, which MCP takes where a schema
+ * names no dialect.
+ */
 function dialectOf(name: unknown): DialectSupport {
   return typeof name === 'string' && /draft-0[4-7]/.test(name) ? DRAFT_7 : DRAFT_2020;
 }

@@ -133,7 +133,7 @@ export async function openToolSession(
         client.callTool(
           { name, arguments: { ...args } },
           // Leave out the output schema: the library would run its patterns against the result without a time limit.
-          // The caller checks the result within one.
+          // The caller checks the result within a time limit.
           { ...options, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } },
         ),
       );
@@ -160,7 +160,7 @@ function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknow
   return new ToolServerError('session_lost', { serverMessage: wordsInBody(error) });
 }
 
-/** Makes the error of a response without an id. The request may have been carried out nevertheless. */
+/** Turns the error of a response without an id into one that leaves open whether the request was carried out. */
 function unnamed(error: unknown): unknown {
   if (!ProtocolError.isInstance(error)) return error;
   return new ToolServerError('protocol', { isAnswer: false, serverMessage: wordsOf(error) });

@@ -18,7 +18,7 @@ export interface Registration {
   readonly authMethod: string | undefined;
 }
 
-/** A value that was read, with the names of the fields that were not readable. */
+/** A value that was read from a response, with the names of its unreadable fields. */
 export interface Read<T> {
   /** Undefined if the one required field is missing. */
   readonly value: T | undefined;

@@ -4,7 +4,7 @@ import type { Log } from '#lib/log.ts';
 import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
 import { readTokens, type Tokens } from './responses.ts';
 
-/** An endpoint of an authorization server that takes requests of clients, and this service's client there. */
+/** An endpoint of an authorization server for requests of clients, and this service's client at that server. */
 export interface TokenEndpoint {
   readonly url: string;
   readonly client: {
@@ -16,7 +16,7 @@ export interface TokenEndpoint {
   readonly authMethods: readonly string[];
   /** The form of the request's body; default `form`. */
   readonly body?: 'form' | 'json';
-  /** Errors that refuse a grant at this server, in place of the usual ones. */
+  /** Errors that refuse a grant at this server, in place of `GRANT_REFUSED`. */
   readonly refusals?: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export class TokenError extends Error {
   }
 }
 
-/** Longer than any token endpoint takes, and shorter than the leases under which it is asked. */
+/** Longer than any token endpoint takes, and shorter than the lease under which the caller asks. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
 
@@ -71,7 +71,7 @@ export async function requestTokens(
 
 /**
  * Exchanges a refresh token (RFC 6749, section 6). Sends the granted scope if the server wants it: Microsoft Entra
- * always, others once they have refused a request without it.
+ * always does, other servers do if they have refused a request without the scope.
  * @throws {TokenError}
  */
 export async function refreshTokens(
