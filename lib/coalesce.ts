@@ -2,7 +2,7 @@ import { setImmediate as turnOver } from 'node:timers/promises';
 
 interface Coalesced<T> {
   readonly shared: T;
-  /** The caller's place among those served, from 0. */
+  /** The caller's place among the callers that the call served, from 0. */
   readonly place: number;
   /** Number of callers that the call served. */
   readonly callers: number;

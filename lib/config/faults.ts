@@ -38,7 +38,7 @@ export function dashboardFaults(present: Present): string[] {
   return faults;
 }
 
-/** Lists secrets that are equal to another secret: a thief of one would have both. */
+/** Lists secrets that are equal to another secret: a thief of one secret would have both. */
 export function repeatedSecrets(present: Present): string[] {
   const secrets = SECRET_VARIABLES.filter((name) => !name.endsWith('_URL'));
   return secrets.flatMap((name, at) => {

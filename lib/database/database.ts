@@ -163,7 +163,10 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** Tells whether the same work may succeed later: Postgres is away, fails over or is full, or others have a lock. */
+/**
+ * Tells whether the same work may succeed later: Postgres is away, fails over or is full, or another transaction has a
+ * lock.
+ */
 export function isTransient(error: unknown): boolean {
   if (isUnavailable(error)) return true;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -209,8 +212,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Repeats `work` while Postgres is away, fails over or others hold a lock, until `signal` aborts. Only for idempotent
- * work: a commit may have succeeded although its response was lost.
+ * Repeats `work` while Postgres is away or fails over, or another transaction holds a lock, until `signal` aborts. Only
+ * for idempotent work: a commit may have succeeded although its response was lost.
  * @throws errors of `work` that no later attempt can avoid
  */
 export async function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -19,7 +19,10 @@ export function storableJson(value: unknown): string {
 /** Finds the JSON escapes of NUL and of surrogates, so that most values need no walk through their parts. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
-/** Finds every number that would have more than a thousand digits, and some shorter ones, for the same purpose. */
+/**
+ * Finds every number that would have more than a thousand digits, and some shorter numbers, so that few values are
+ * walked.
+ */
 const HUGE_NUMBER = /(?:^|[:,[])-?(?:[\d.]{900}|[\d.]+[eE][+-]?\d{3})/;
 
 function cleanedJson(value: unknown): string {

@@ -43,7 +43,7 @@ function countMembers(root: unknown): number {
 
 /** An object or a list whose end is not read yet. */
 interface Open {
-  /** Undefined for a list. */
+  /** Names of the members so far; undefined for a list. */
   readonly names: Set<string> | undefined;
   place: string | number;
   awaitsName: boolean;

@@ -67,8 +67,8 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One forbidden address refuses the host. No honest host mixes forbidden addresses with others, which are a sign of a
-  // rebinding attempt. Connecting to the other addresses would hide it.
+  // One forbidden address refuses the host. No honest host has both forbidden and allowed addresses: such a mix is a
+  // sign of a rebinding attempt, and a connection to an allowed address would hide the attempt.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);
   }

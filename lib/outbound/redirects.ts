@@ -92,7 +92,7 @@ const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Words an error after a redirect. The first server has already received the request. */
+/** Marks an error as one after a redirect: the first server has already received the request. */
 function afterRedirect(error: unknown, from: URL): unknown {
   if (!(error instanceof OutboundError) || error.code === 'redirect_refused') return error;
   const isBlocked = error.code === 'blocked_url' || error.code === 'blocked_address';

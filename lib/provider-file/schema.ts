@@ -48,7 +48,10 @@ const api = z.strictObject({
 
 /** A request that proves the credential and spends nothing. */
 const verify = z.strictObject({
-  /** Base address; the API's by default, another one if only the host of the sign-in knows the credential. */
+  /**
+   * Base address: by default that of the API. Another address is needed if only the host of the sign-in knows the
+   * credential.
+   */
   baseUrl: baseUrl.optional(),
   method: z.enum(['GET', 'POST']).default('GET'),
   path: requestPath,

@@ -176,7 +176,7 @@ export class RuntimeUnreachable extends Error {
   override readonly name = 'RuntimeUnreachable';
   readonly reason: UnreachableReason;
   readonly retryAfterMs: number | undefined;
-  /** Seconds by which the runtime's clock is ahead of Postgres. From a minute on, it refuses all calls. */
+  /** Seconds by which the runtime's clock is ahead of Postgres. At a minute or more, the runtime refuses all calls. */
   readonly clockAheadSeconds: number | undefined;
 
   constructor(

@@ -6,7 +6,7 @@ export interface RotatedColumn {
   readonly column: string;
   /** Number of texts that were sealed again. */
   readonly rotated: number;
-  /** Number of texts that neither key opens. They stay unchanged. */
+  /** Number of texts that neither key opens. These texts stay unchanged. */
   readonly unreadable: number;
 }
 

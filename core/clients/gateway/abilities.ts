@@ -28,7 +28,7 @@ export interface ModelAbilities {
   readonly systemRole?: boolean;
   /** True if a response may begin inside its thinking, because the server's chat template writes the opening tag. */
   readonly beginsInThinking?: boolean;
-  /** True if whole responses give a finish reason. */
+  /** True if complete responses of the model give a finish reason. */
   readonly finishReasons?: boolean;
   /** Field that sets the level of thinking; `none` for a model that takes no level. */
   readonly effort?: 'reasoning_effort' | 'reasoning' | 'chat_template_kwargs' | 'none';

@@ -37,8 +37,8 @@ export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySe
   // A model may think for minutes before its first byte; only silence and the call's own deadline limit it.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
   const providers = new Map(sources.map((source) => [source.name, providerOf(source, agent, silenceMs)]));
-  // Models are cached: each builds its schemas when it is made, which costs more than the rest of a call. The directory
-  // limits their number.
+  // Models are cached, because making a model builds its schemas, which costs more than the rest of a call. The
+  // directory limits the number of models.
   const models = new Map<string, ServedLanguageModel>();
   const habits = finishHabits();
   const keys = new Map(sources.map(({ name, apiKey }) => [name, apiKey]));

@@ -19,16 +19,21 @@ export type Refuse = (refused: {
   readonly usage?: unknown;
 }) => Refusal;
 
-/** Fields in which servers send the reasoning of a model. Some servers want it returned in the same field. */
+/**
+ * Fields in which servers send the reasoning of a model. Some servers want the reasoning returned in the same field.
+ */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
 /** Parts of a response that the model library does not read, kept in the field `beyond` of its body. */
 export interface Beyond {
   /** Reasoning under its original name, for the request that sends it back. */
   readonly reasoning: Readonly<Record<string, unknown>>;
-  /** The server's own finish reason; null without one. */
+  /** The server's own finish reason; null if the server gave none. */
   readonly finishWord: string | null;
-  /** True if the server counted tokens, which it does only at the end of a response. */
+  /**
+   * True if the server stated the usage. A server counts tokens only at the end of a response, so the response has
+   * reached its end.
+   */
   readonly hasUsage: boolean;
 }
 

@@ -104,7 +104,7 @@ function namesError(value: JsonObject, name: string | undefined): boolean {
   return statusOf([value]) !== undefined || wordsBeside(value).length > 0;
 }
 
-/** Returns the HTTP status that errors state as a number or a name; undefined without one. */
+/** Returns the HTTP status that errors state as a number or a name; undefined if they state none. */
 function statusOf(errors: readonly unknown[]): number | undefined {
   for (const error of errors.filter(isJsonObject)) {
     for (const name of STATUS_FIELDS) {

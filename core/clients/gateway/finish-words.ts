@@ -61,7 +61,9 @@ export function isGoodEnd(word: string): boolean {
 /** Length at which a finish reason is cut, because the step shows it. */
 const MAX_WORD = 60;
 
-/** Reads the server's own finish reason of a choice; undefined without one. Some servers write `null` as a text. */
+/**
+ * Reads the server's own finish reason of a choice; undefined if there is none. Some servers write `null` as a text.
+ */
 export function finishWord(reason: unknown): string | undefined {
   if (reason === undefined || reason === null) return undefined;
   const word = (typeof reason === 'string' ? reason : JSON.stringify(reason)).replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();

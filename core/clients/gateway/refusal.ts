@@ -23,7 +23,7 @@ export class Refusal extends Error {
   readonly begun: boolean;
   /** The usage that the server reported before it broke off. */
   readonly usage: unknown;
-  /** The finish reason of a response that broke off; undefined without one. */
+  /** The finish reason of a response that broke off; undefined if it had none. */
   readonly finishWord: string | undefined;
 
   constructor(

@@ -8,10 +8,10 @@ import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
 import { collectStream } from './stream.ts';
 
-/** Limit of a response: a completion is text for a person, so a longer one is the provider's error. */
+/** Most bytes of a response: a completion is text for a person, so a longer response is an error of the provider. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Bytes that are read of a refusal. The server's words come first in it. */
+/** Most bytes of a refusal that are read. The server's words come at the start. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** Brings a call's stream listener to the `fetch` that the library calls. */

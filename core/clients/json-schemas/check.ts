@@ -18,7 +18,7 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-/** A check that is refused for now, because many others of the same project are waiting. */
+/** A check that is refused for now, because many other checks of the same project are waiting. */
 export class SchemaBusyError extends SchemaError {}
 
 /**

@@ -11,7 +11,7 @@ export type SchemaCheck = (value: unknown) => string | undefined;
 export interface SchemaJob {
   readonly schema: string;
   readonly value: string | undefined;
-  /** True to read the schema keyword by keyword instead. */
+  /** True to read the schema keyword by keyword and leave out unreadable parts, instead of compiling it whole. */
   readonly isLenient?: true;
 }
 

@@ -51,7 +51,7 @@ export function refuseLongNumbers(schema: unknown, context: z.RefinementCtx): vo
 
 /**
  * Writes JSON with a double for each number that no double represents.
- * @param isUnique true if each double must differ from all others of the value
+ * @param isUnique true if each double must differ from all other numbers of the value
  */
 function withDoubles(value: unknown, step: number, isUnique: boolean): string {
   const { exact, held } = numbersIn(value);

@@ -13,7 +13,7 @@ export interface ToolDefinition {
   readonly annotations: JsonObject | null;
 }
 
-/** Names an invisible character of a definition, in a text or in a name of its schemas; undefined without one. */
+/** Names an invisible character of a definition, in a text or in a name of its schemas; undefined if there is none. */
 export function unseenCharacter(
   definition: Pick<ToolDefinition, 'name' | 'description' | 'inputSchema'>,
 ): string | undefined {

@@ -93,7 +93,8 @@ function shownName(name: string | null, place: number): string {
 
 /**
  * Reads page after page.
- * @returns why the list ended: with its last page, at our limit, or because it repeats itself
+ * @returns why the list ended: `whole` after its last page, `truncated` at the limit of pages, or `circular` because a
+ * page repeats a cursor
  */
 async function* pagesOf(
   session: ToolSession,

@@ -78,7 +78,7 @@ export interface ResponseWatch {
   ended(this: void, error: unknown): void;
   /** Called when an attempt to resume a stream was refused. */
   notResumed(): void;
-  /** Resumes a stream after a delay, at most half a minute. @returns a function that cancels it */
+  /** Resumes a stream after a delay, at most half a minute. @returns a function that cancels the resumption */
   scheduleResume(this: void, resume: () => void, delayMs: number): () => void;
   /** Runs an operation that waits for results. */
   during<T>(operation: () => Promise<T>): Promise<T>;

@@ -33,7 +33,10 @@ export interface ToolSession {
     args: Readonly<Record<string, unknown>>,
     limits: CallLimits,
   ): Promise<ToolResult>;
-  /** Asks whether the server still knows the session. @throws {ToolServerError} `session_lost`, and others */
+  /**
+   * Asks whether the server still knows the session. @throws {ToolServerError} `session_lost`, and errors of the
+   * request
+   */
   ping(limits: CallLimits): Promise<void>;
   /** False once an error has ended the session. */
   isAlive(): boolean;

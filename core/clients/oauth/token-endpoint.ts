@@ -103,11 +103,11 @@ interface Refresh {
   readonly refreshToken: string;
   /** The granted scope; undefined when it is unknown. */
   readonly scope: string | undefined;
-  /** Parameters beyond those of every refresh. */
+  /** Parameters to send in addition to the usual parameters of a refresh. */
   readonly parameters?: Readonly<Record<string, string>>;
   /**
-   * Repeats the request once, at once, if the connection breaks before the response: servers with a grace period expect
-   * a client that lost its new tokens to do so.
+   * True to repeat the request once, at once, if the connection breaks before the response. Servers with a grace period
+   * expect this of a client that lost its new tokens.
    */
   readonly repeatsLost?: boolean;
 }
@@ -180,7 +180,7 @@ function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): Token
   return new TokenError(isAnswer ? 'answered' : 'unknown', error, { status });
 }
 
-/** Errors that refuse a grant: those of RFC 6749, section 5.2, and the words of GitHub and Slack for the same. */
+/** Errors that refuse a grant: the errors of RFC 6749, section 5.2, and what GitHub and Slack call them. */
 const GRANT_REFUSED: readonly string[] = [
   'invalid_grant',
   'bad_verification_code',

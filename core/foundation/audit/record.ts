@@ -63,7 +63,7 @@ export interface Author {
   readonly name: string | null;
 }
 
-/** Selects an author as one JSON value; null without one, or when the service itself made the change. */
+/** Selects an author as one JSON value; null when no author is stored, as for a change by the service itself. */
 export function authorJson(made: { readonly createdBy: Sql; readonly projectId: Sql }): Sql {
   const { createdBy, projectId } = made;
   return sql`case when starts_with(${createdBy}, 'key_')

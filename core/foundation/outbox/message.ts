@@ -100,7 +100,7 @@ export interface MessageSubject {
   readonly runId: string | null;
 }
 
-/** Returns false for mails about the recipient's own account or its safety: no one can unsubscribe from those. */
+/** Returns false for mails about the recipient's own account or its safety, from which no one can unsubscribe. */
 export function isUnsubscribable(kind: MessageKind): boolean {
   return !NOT_UNSUBSCRIBABLE.has(kind);
 }

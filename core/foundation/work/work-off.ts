@@ -10,7 +10,7 @@ interface WorkDeps {
   readonly metrics: Metrics;
 }
 
-/** Longest time of one round. The next tick continues. */
+/** Longest time of one round of work on a kind. The next tick continues. */
 const ROUND_MS = 10_000;
 
 /**

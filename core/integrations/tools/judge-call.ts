@@ -135,9 +135,9 @@ async function canCheckResult(policy: Declares): Promise<boolean> {
 }
 
 /**
- * Names the fault of a result by its tool's output schema; undefined without one. A tool that declares a schema must
- * send structured content that fits it (MCP, "Tools: Output Schema"). An error that the tool reports has no result and
- * is exempt.
+ * Names the fault of a result by its tool's output schema; undefined if there is none. A tool that declares a schema
+ * must send structured content that fits the schema (MCP, "Tools: Output Schema"). An error that the tool reports has
+ * no result and is exempt.
  */
 export async function resultFault(
   policy: Declares,

@@ -164,9 +164,9 @@ export interface VersionTool {
   readonly name: string;
   readonly definitionHash: string | null;
   readonly maxCallsPerRun: number | null;
-  /** SHA-256 of the argument schema, which may be long; null without one. */
+  /** SHA-256 of the argument schema, in place of the schema, which may be long; null if there is no schema. */
   readonly argumentSchemaHash: string | null;
-  /** True for a tool whose calls wait for a person; absent for an automatic one. */
+  /** True for a tool whose calls wait for a person; absent for an automatic tool. */
   readonly held?: boolean;
 }
 

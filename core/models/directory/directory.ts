@@ -179,7 +179,10 @@ function patience(): Promise<void> {
 
 /** Names that sources of this installation have put before the ids of their models. */
 export interface KnownNames {
-  /** Records the names of this process once, and reads the names of others at most once a minute. */
+  /**
+   * Records the names of this process's sources once, and reads the names that other processes recorded, at most once a
+   * minute.
+   */
   refresh(): Promise<void>;
   /** Returns true for a name whose source is no longer configured. */
   isFormer(name: string): boolean;

@@ -43,7 +43,8 @@ export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedMo
     ['operator', stated],
     ['local', source.local ? { prices: FREE } : {}],
   ];
-  // Look in the catalogue only for missing figures: it compares the id with hundreds of others, slow for many models.
+  // Look in the catalogue only for missing figures: the look-up compares the id with hundreds of ids, which is slow for
+  // many models.
   const { contextTokens, prices } = firstKnown(before).figures;
   const lacks = !source.local && (contextTokens === null || prices === null);
   return {

@@ -120,7 +120,7 @@ export interface StoredGrant {
   readonly scopes: readonly string[];
   /** Further scopes that the tool server has demanded. */
   readonly demandedScopes: readonly string[];
-  /** Refusals to renew these tokens so far; null without any. */
+  /** Refusals to renew these tokens so far; null if there was none. */
   readonly refusals: Refusals | null;
 }
 

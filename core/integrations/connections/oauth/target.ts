@@ -52,7 +52,7 @@ export function managedTarget(
   };
 }
 
-/** Time for all metadata documents, one after the other. */
+/** Time limit for reading all metadata documents, one after the other. */
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const MAX_METADATA_BYTES = 1024 * 1024;
 

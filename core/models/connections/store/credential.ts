@@ -61,7 +61,7 @@ export interface StoredCredential {
   readonly spent: boolean;
   /** Seconds for which the credential was issued; null if that is not known. */
   readonly lifeSeconds: number | null;
-  /** Refusals to renew the credential so far; null without any. */
+  /** Refusals to renew the credential so far; null if there was none. */
   readonly refusals: Refusals | null;
 }
 
