@@ -12,7 +12,10 @@ const terms = z.strictObject({
 const TRUE_OR_IDS = 'expected true, false or a list of model ids';
 
 const options = z.strictObject({
-  /** Every request asks for a stream. `plain` does not ask for the usage at its end, which some providers refuse. */
+  /**
+   * Every request asks for a stream. `with_usage` also asks for the usage at the end of the stream; `plain` does not,
+   * because some providers refuse that.
+   */
   stream: z.enum(['with_usage', 'plain']).default('with_usage'),
   /** Fields that the provider does not accept in the request body. */
   omit: z.array(z.string().min(1)).default([]),

@@ -89,7 +89,7 @@ function remedyOf(index: number, step: string): string {
 
 const MAX_YEARS_AHEAD = 8;
 
-// Reading costs about 20 µs, most of it cron-parser's; a tick reads thousands, many of them identical.
+// Reading a schedule costs about 20 µs, most of it in cron-parser. A tick reads thousands, many of them identical.
 const parsed = new LRUCache<string, ParsedSchedule>({
   max: 2_000,
   memoMethod: (expression) => readFields(expression.trim(), splitExpression(expression)),
@@ -170,7 +170,7 @@ function faultOf(texts: FieldTexts, error: unknown): ScheduleError {
 
 /**
  * Matches cron-parser's messages about numbers, which help a person more than "unknown form". Leaves out the full stop
- * that some end with.
+ * at the end of some messages.
  */
 const VALUE_FAULT =
   /(?:got (?:value|range) [\d-]+ expected range|Invalid range:|cannot repeat at every \d|duplicate values).*?(?=\.*$)/;

@@ -49,7 +49,7 @@ export interface ServedModel {
   readonly modelId: string;
 }
 
-/** Removes `$schema`, the name of the schema's dialect. Gemini would refuse the whole request for it. */
+/** Removes `$schema`, the name of the schema's dialect, because Gemini would refuse the whole request. */
 export function withoutDialect(schema: JsonObject): JsonObject {
   const { $schema: _, ...others } = schema;
   return others;

@@ -12,7 +12,7 @@ export type Refuse = (refused: {
   readonly status: number;
   /** Message to use when the error names no status. */
   readonly message?: string | undefined;
-  /** The finish reason of a response that does not count. */
+  /** The finish reason of a response that cannot be used. */
   readonly finishWord?: string | undefined;
   /** True once a part of the response has arrived. */
   readonly begun: boolean;

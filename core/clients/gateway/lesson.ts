@@ -118,7 +118,7 @@ function limitOf(sent: JsonObject): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/** Returns the tokens that are left for the output, which vLLM and older models of OpenAI name. */
+/** Returns the number of tokens that are left for the output. vLLM and older models of OpenAI name it. */
 function outputLeftIn(words: string, sent: JsonObject): number | undefined {
   const limit = limitOf(sent);
   if (limit === undefined) return undefined;

@@ -37,7 +37,7 @@ export interface LeftOutPart {
 
 /** @throws {Error} when the schema is not JSON Schema or refers elsewhere */
 export function compileSchema(schema: Readonly<Record<string, unknown>>): SchemaCheck {
-  // An asynchronous schema answers with a promise, which is always true.
+  // An asynchronous schema answers with a promise, which would pass as true for every value.
   if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
@@ -86,7 +86,7 @@ const OPTIONS = {
   ownProperties: true,
   // Inlining nested references would multiply the code.
   inlineRefs: false,
-  // Ajv's own optimizer takes three quarters of the time, which does not pay for checks that run a few times.
+  // Ajv's own optimizer takes three quarters of the time of compiling: too much for checks that run a few times.
   code: { optimize: false, regExp: linearPattern },
 } as const;
 

@@ -70,7 +70,7 @@ export async function createChat(
 }
 
 /**
- * Renames a chat, or gives it another address, which clears an earlier refusal.
+ * Renames a chat, or gives it another address. A new address clears an earlier refusal.
  * @throws {AppError} `chat_not_found`, `invalid_request`
  */
 export async function changeChat(

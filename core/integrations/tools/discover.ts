@@ -62,7 +62,7 @@ const inTurn = createTurns(20);
 async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const { projectId, routineId, connectionId } = scope;
   const { database, emit } = deps;
-  // Check the routine before the server is asked, which takes time. Lock it only afterwards.
+  // Check the routine before the server is asked, which takes time. Lock the routine only afterwards.
   await transaction(database, (tx) => holdRoutine(tx, scope));
   const listed = await askServer(deps, scope);
   return transaction(database, async (tx) => {

@@ -139,8 +139,8 @@ async function metadataFor(
 }
 
 /**
- * Reads the metadata at a tool server of the 2025-03-26 specification, which is its own authorization server. Its
- * issuer may have a path.
+ * Reads the metadata of a tool server of the 2025-03-26 specification. Such a server is its own authorization server,
+ * and its issuer may have a path.
  */
 async function ownMetadata(
   fetch: typeof globalThis.fetch,

@@ -158,7 +158,7 @@ async function latestGrant(deps: RenewalDeps, connection: Connection, renewed: G
   try {
     return openGrant(deps, connection, await readStoredGrant(deps.database, connection));
   } catch (error) {
-    // The connection was deleted meanwhile, by a request that revoked only the old tokens: revoke the new ones.
+    // The connection was deleted meanwhile, by a request that revoked only the old tokens: revoke the new tokens here.
     const isGone = error instanceof AppError && error.code === 'connection_not_found';
     if (isGone) void revokeGrant(deps, connection, renewed);
     throw error;

@@ -26,8 +26,8 @@ export interface ConnectionChange {
 }
 
 /**
- * Renames a connection, or tries new credentials at the server and stores them, which makes the connection ready again.
- * Id and tool policies stay.
+ * Renames a connection, or tries new credentials at the server and stores them. New credentials make the connection
+ * ready again. Id and tool policies stay.
  * @throws {AppError} `connection_not_found`, `invalid_request` when the credentials fail or are not of the kind that a
  * person types, `provider_error`
  */

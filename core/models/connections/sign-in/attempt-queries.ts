@@ -175,8 +175,8 @@ interface Presented {
 }
 
 /**
- * Takes an OAuth attempt by its state, which works once, for the person and session that began it. The state is used
- * up even when the sign-in then fails. No one polls for such an attempt: `polling_until` marks it as taken.
+ * Takes an OAuth attempt by its state, for the person and session that began it. A state works once, and is used up
+ * even when the sign-in then fails. No one polls for such an attempt: `polling_until` marks the attempt as taken.
  */
 export function takeByState(
   db: Db,
