@@ -22,7 +22,7 @@ export interface BoundedThreadOptions {
 /** Gives the thread one job, which may compute for `limitMs`. @throws {JobLimitError} */
 export type Ask<Job, Result> = (job: Job, limitMs: number) => Promise<Result>;
 
-/** Time for the thread to load its modules on a busy machine. */
+/** Time for a new thread to load its modules, even on a busy machine. */
 const START_LIMIT_MS = 30_000;
 
 /** The most pieces of work that one owner may have waiting behind the running one. */
@@ -30,8 +30,9 @@ const MAX_BEHIND = 20;
 
 /**
  * Runs jobs on one thread outside the event loop, one after another. A job that exceeds its limit ends the thread, and
- * the next job gets a new one. The thread starts with the first job and does not keep an idle process alive. Each owner
- * has only one piece of work in the queue of the thread, so that others wait for at most one.
+ * the next job gets a new thread. The thread starts with the first job and does not keep an idle process alive. Each
+ * owner has only one piece of work at a time in the queue of the thread, so a new piece of work waits for at most one
+ * piece of each other owner.
  */
 export class BoundedThread<Job, Result> {
   readonly #options: BoundedThreadOptions;
@@ -44,7 +45,7 @@ export class BoundedThread<Job, Result> {
   }
 
   /**
-   * Gives an owner the thread for a piece of work. No job of another owner runs between its jobs.
+   * Gives an owner the thread for a piece of work. No job of another owner runs between the jobs of this work.
    * @throws {JobLimitError}
    * @throws {ThreadBusyError}
    */
@@ -93,7 +94,9 @@ export class BoundedThread<Job, Result> {
   }
 }
 
-/** Serves the jobs of a `BoundedThread`, inside of it. An error of `work` ends the thread. */
+/**
+ * Serves the jobs of a `BoundedThread`. The module that the thread runs calls this. An error of `work` ends the thread.
+ */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the other half of `BoundedThread<Job>`
 export function serveJobs<Job>(work: (job: Job) => unknown): void {
   parentPort?.on('message', (job: Job) => parentPort?.postMessage(work(job)));
@@ -106,8 +109,8 @@ async function next<Message>(thread: Worker, signal: AbortSignal): Promise<Messa
 }
 
 /**
- * Returns a signal that fires once the thread has computed for `limitMs`, or after 30 seconds: on a busy machine the
- * clock runs on while the thread waits for a processor.
+ * Returns a signal that fires once the thread has computed for `limitMs`, or after 30 seconds. It measures computing
+ * time, because on a busy machine a thread that waits for a processor has not used its limit.
  */
 async function limitComputing(thread: Worker, limitMs: number) {
   const passed = new AbortController();

@@ -2,7 +2,7 @@ import { setImmediate as turnOver } from 'node:timers/promises';
 
 interface Coalesced<T> {
   readonly shared: T;
-  /** The caller's place among those served, from 0. */
+  /** The caller's place among the callers that the call served, from 0. */
   readonly place: number;
   /** Number of callers that the call served. */
   readonly callers: number;
@@ -10,9 +10,9 @@ interface Coalesced<T> {
 
 /**
  * Coalesces calls with the same key: while a call of `work` is running, new callers wait together and share the next
- * one. So each caller gets the result of a call that began after its request. (DataLoader would start a batch each turn
- * of the event loop, even while one is running; calls that lock the same row would then queue.)
- * @param work gets the number of callers it serves
+ * call. So each caller gets the result of a call that began after the caller's request. (DataLoader would start a batch
+ * each turn of the event loop, even while a batch is running; calls that lock the same row would then queue.)
+ * @param work gets the number of callers that the call serves
  */
 export function createCoalescer<T>(): (key: string, work: (callers: number) => Promise<T>) => Promise<Coalesced<T>> {
   interface Queue {

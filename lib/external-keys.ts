@@ -14,8 +14,9 @@ export interface ExternalName {
 }
 
 /**
- * Decides how a change affects the mark of drift. The manager of a resource puts it as a whole, which removes the mark.
- * A partial change is drift, even if it names the manager. A change of only manager or key removes the mark too.
+ * Decides how a change affects the mark of drift. A put of the whole resource, which its manager makes, removes the
+ * mark. A partial change of a managed resource is drift, even if the change names the manager. A change of only the
+ * manager or the key removes the mark too.
  */
 export function driftOf(
   before: object,
@@ -53,8 +54,8 @@ export function nameColumns(name: ExternalName, drift: ReturnType<typeof driftOf
 export type IsExpected = (version: number | undefined) => boolean;
 
 /**
- * Creates or changes the resource with a key. Looks again after a concurrent request, so that one request creates the
- * resource and the other changes it.
+ * Creates or changes the resource with a key. Looks for the resource again after a concurrent request, so that one
+ * request creates the resource and the other changes it.
  * @throws {AppError} `precondition_failed`, and the errors of `create` and `change`
  */
 export async function putByKey<Found extends { readonly version: number }, Saved>(put: {

@@ -65,7 +65,7 @@ export function memberPointer(pointer: string, name: string): string {
   return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Finds the value at a pointer (RFC 6901, section 4); undefined without one. */
+/** Finds the value at a pointer (RFC 6901, section 4); undefined if the document has no such value. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
   for (const token of pointerTokens(pointer)) {

@@ -14,7 +14,7 @@ const LINE_LENGTH = 300;
 
 /**
  * Finds lines that only one of two texts has, at any place: a moved line is no change. Empty lines and the space around
- * a line do not count. The time is proportional to the texts.
+ * a line do not count. The time is proportional to the length of the texts.
  */
 export function findLineChanges(before: string, after: string): LineChanges {
   const [old, fresh] = [linesOf(before), linesOf(after)];

@@ -38,8 +38,8 @@ export function patternFault(pattern: string): string | undefined {
 
 /**
  * Tells whether a text matches the pattern anywhere.
- * @param owner the tenant; its long matches wait for each other
- * @param pattern one that passes `patternFault`
+ * @param owner the tenant; long matches of one tenant wait for each other
+ * @param pattern a pattern that passes `patternFault`
  * @throws {PatternTooSlow}
  */
 export async function matchesPattern(owner: string, pattern: string, text: string): Promise<boolean> {
@@ -57,7 +57,7 @@ export async function matchesPattern(owner: string, pattern: string, text: strin
 /**
  * Returns an upper bound of the size of a compiled pattern, from its text: 500 characters with nested repetitions can
  * take seconds to compile.
- * @param pattern one that JavaScript accepts
+ * @param pattern a pattern that JavaScript accepts
  */
 export function sizeBound(pattern: string): number {
   // Sizes of the open groups, from the outside in: the size so far, and the part that a count would repeat.
@@ -92,8 +92,8 @@ const TOKEN = /\[(?:\\.|[^\]\\])*\]|\\[pPu]\{[^}]*\}|\\.|\{\d+(?:,\d*)?\}|[^]/gu
 const COUNT = /^\{(\d+)(?:,(\d*))?\}$/;
 
 /**
- * Compiles a regular expression for RE2, which takes time in proportion to the text; JavaScript's own can take for
- * ever.
+ * Compiles a regular expression for RE2, which takes time in proportion to the text. JavaScript's own engine can run
+ * without end.
  * @throws {Error} when the pattern is not a regular expression, or cannot be matched in linear time
  */
 export function compilePattern(pattern: string, flags = 'u'): RE2JS {

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { AppError, failureBody } from './errors.ts';
 
-/** Options of `createServer` that limit large headers, slow headers and slow bodies, for which Node is generous. */
+/** Options of `createServer` that limit large headers, slow headers and slow bodies. Node's own limits are generous. */
 export const HTTP_LIMITS = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 15_000,
@@ -58,7 +58,7 @@ export function gracefulClose(server: Server): (graceMs?: number) => Promise<voi
   });
   const closeIdle = () => {
     server.closeIdleConnections();
-    // Browsers open connections ahead; to Node such a connection is in the middle of its first request.
+    // Close the connections that browsers open ahead of a request: Node does not count such a connection as idle.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   };
   return (graceMs) =>
@@ -103,8 +103,8 @@ export async function refusePrefetch(ctx: Context, next: Next): Promise<void> {
 }
 
 /**
- * Returns a listener for `clientError`, which refuses requests that Node's parser cannot read, in the envelope of all
- * responses and with these headers, and closes the connection.
+ * Returns a listener for `clientError`. It answers a request that Node's parser cannot read by the usual body of an
+ * error and these headers, and closes the connection.
  */
 export function refuseMalformed(own: Readonly<Record<string, string>>) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {

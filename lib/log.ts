@@ -6,8 +6,8 @@ export type Log = Logger;
 
 /**
  * Creates a log that writes one line of JSON for each event to standard output. Removes fields that could contain a
- * credential at the first two levels, and credentials of `Authorization` headers in errors. Callers should log neither;
- * this is a second safeguard.
+ * credential at the first two levels, and credentials of `Authorization` headers in errors. Callers should not log
+ * credentials at all; this is a second safeguard.
  */
 export function createLog(options: { level: string; name: string }, write: (line: string) => void = writeLine): Log {
   return pino(

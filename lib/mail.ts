@@ -14,7 +14,7 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Makes one attempt and waits for it. @returns the reason if the server has not accepted the message */
+  /** Makes one attempt to send a mail. @returns the reason if the mail server has not accepted the message */
   attempt(mail: Mail): Promise<MailFault | undefined>;
   close(): void;
 }

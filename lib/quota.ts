@@ -4,7 +4,7 @@ import { AppError } from '#lib/errors.ts';
 /** A fixed limit, so that no list grows without end. */
 export interface Quota {
   readonly holder?: 'project' | 'organization';
-  /** Selects the rows that count, in any columns. */
+  /** Query for the rows that count; its columns do not matter. */
   readonly counted: Sql;
   readonly max: number;
   /** Name of the limited resource, such as `routines`. */
@@ -32,7 +32,7 @@ export async function assertWithinQuota(
 
 /** Two limits for resources whose rows are kept after their end: one for live resources, and one for all rows. */
 export interface KeptQuota extends Pick<Quota, 'holder'> {
-  /** Selects all rows, in any columns, with a `where` that can be extended. */
+  /** Query for all rows, with a `where` that can be extended; its columns do not matter. */
   readonly all: Sql;
   readonly ever: Pick<Quota, 'max' | 'what'>;
   readonly live: { readonly where: Sql } & Omit<Quota, 'holder' | 'counted'>;

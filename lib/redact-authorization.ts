@@ -1,6 +1,6 @@
 const MARK = '[redacted]';
 
-/** Schemes with a credential: those of IANA's registry, and those that services made up. */
+/** Schemes with a credential: the schemes of IANA's registry, and schemes that services made up. */
 const SCHEME =
   '(?:Basic|Bearer|Digest|DPoP|GNAP|Negotiate|NTLM|OAuth|Token|ApiKey|Api-Key|Key|AWS4-HMAC-SHA256|SCRAM-SHA-256)';
 

@@ -1,6 +1,6 @@
 /**
  * Reads a `Retry-After` (RFC 9110, section 10.2.3), a number of seconds or an HTTP date.
- * @returns milliseconds from `now`, from 0 to `maxMs`; undefined when the header is absent or is neither
+ * @returns milliseconds from `now`, from 0 to `maxMs`; undefined when the header is absent or has another form
  */
 export function parseRetryAfter(
   header: string | null | undefined,

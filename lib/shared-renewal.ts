@@ -3,7 +3,7 @@ import { sql, type Sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
 const POLL_MS = 150;
-/** Longest wait: longer than the lease of a dead process and the following renewal together. */
+/** Longest wait for another process: longer than the lease of a dead process and the following renewal together. */
 const PATIENCE_MS = 70_000;
 
 /**
@@ -16,7 +16,7 @@ export function createRenewals<T>(): (key: string, renew: () => Promise<T>, sign
     let renewing = underWay.get(key);
     if (renewing === undefined) {
       renewing = renew().finally(() => underWay.delete(key));
-      // Waiting callers get the failure below. Without such callers, the failure must not count as unhandled.
+      // Waiting callers get the failure below. If no caller waits, the failure must not end the process as unhandled.
       renewing.catch(() => undefined);
       underWay.set(key, renewing);
     }
@@ -91,12 +91,12 @@ export class NotRenewed extends AppError {
   }
 }
 
-/** A server's refusals to renew one credential; each newly stored credential starts without any. */
+/** A server's refusals to renew one credential. A newly stored credential starts without refusals. */
 export interface Refusals {
-  /** The last response, and how often it came in a row. */
+  /** The last response, and the number of times that it came in a row. */
   readonly answer: string;
   readonly count: number;
-  /** Seconds since that response came first, and last. */
+  /** Seconds since the first and since the last refusal with that response. */
   readonly sinceSeconds: number;
   readonly agoSeconds: number;
   /** Time of the last refusal. */
@@ -116,7 +116,7 @@ export function endsSignIn(earlier: Refusals | null, answer: string, { expired }
 const REFUSED_FOR_SECONDS = 600;
 
 /**
- * Selects the refusals of a row, null for a credential without any.
+ * Selects the refusals of a row; null if its credential was not refused.
  * @param version column of the credential
  */
 export function refusalsOf(version: Sql): Sql {
@@ -127,8 +127,8 @@ export function refusalsOf(version: Sql): Sql {
 }
 
 /**
- * Returns the condition that the row has no newer refusal than the ones that were read. Callers who waited for a
- * renewal then get its refusal, instead of causing another one.
+ * Returns the condition that the row has no newer refusal than the given refusals, which were read before. A caller who
+ * waited for a renewal then gets its refusal, instead of causing another refusal.
  */
 export function hasNoNewRefusal(version: Sql, earlier: Refusals | null): Sql {
   return sql`${refusalsOf(version)} ->> 'last' is not distinct from ${earlier?.last ?? null}::text`;

@@ -1,8 +1,8 @@
 export const DEFAULT_TASK_QUEUE = 'routines';
 
 /**
- * Names the queue of webhook attempts. It has slots of its own, so that slow receivers cannot take those of model
- * steps.
+ * Names the queue of webhook attempts. The queue has slots of its own, so that slow receivers cannot take the slots of
+ * model steps.
  */
 export function webhookTaskQueue(taskQueue: string): string {
   return `${taskQueue}-webhooks`;

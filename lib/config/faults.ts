@@ -23,7 +23,9 @@ export function productionFaults(role: string, present: Present, sources: readon
   return faults;
 }
 
-/** The dashboard has no defaults in production: a wrong value would refuse every sign-in, or send it elsewhere. */
+/**
+ * The dashboard has no defaults in production: a wrong address would refuse every sign-in, or send people elsewhere.
+ */
 export function dashboardFaults(present: Present): string[] {
   if (!isProduction(present)) return [];
   const faults: string[] = [];
@@ -36,7 +38,7 @@ export function dashboardFaults(present: Present): string[] {
   return faults;
 }
 
-/** Lists secrets that repeat another: a thief of one would have both. */
+/** Lists secrets that are equal to another secret: a thief of one secret would have both. */
 export function repeatedSecrets(present: Present): string[] {
   const secrets = SECRET_VARIABLES.filter((name) => !name.endsWith('_URL'));
   return secrets.flatMap((name, at) => {

@@ -91,7 +91,7 @@ export class ConfigError extends Error {
 /**
  * Reads the configuration of one process from its environment, once. An empty variable counts as absent, and a secret
  * may come from a file.
- * @throws {ConfigError} naming every fault
+ * @throws {ConfigError} naming every fault of the configuration
  */
 export function loadConfig<R extends Role>(role: R, environment: NodeJS.ProcessEnv = process.env): ConfigOf<R> {
   const callsModels = role === 'api' || role === 'worker';
@@ -156,7 +156,7 @@ function sandboxFaults(present: Present): string[] {
   return ['MODEL_RUNTIME_SANDBOX: process isolates nothing and is refused in production'];
 }
 
-/** Lists missing settings of the runtime and of sign-in clients: with a provider, API and workers need both. */
+/** Lists missing settings of the runtime and of sign-in clients. API and workers need both if a provider is enabled. */
 function callerFaults(present: Present, enabled: readonly (typeof SLOTS)[number][]): string[] {
   const [first] = enabled;
   if (first === undefined) return [];

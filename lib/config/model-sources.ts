@@ -87,8 +87,8 @@ const source = z.strictObject({
 const file = z.strictObject({ sources: z.array(source).min(1).max(50) });
 
 /**
- * Reads the model sources: those of `GATEWAYS_FILE` (YAML or JSON, where variables name the keys), else the one of
- * `GATEWAY_BASE_URL`.
+ * Reads the model sources: the sources of `GATEWAYS_FILE` (YAML or JSON, in which variables name the keys), else the
+ * source of `GATEWAY_BASE_URL`.
  */
 export function readModelSources(present: Partial<Record<string, string>>): {
   sources: ModelSource[];

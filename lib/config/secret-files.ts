@@ -3,7 +3,7 @@ import { SECRET_VARIABLES, type Present } from './variables.ts';
 
 /**
  * Replaces each `NAME_FILE` of a secret by NAME with the content of that file, without the newline at its end. Reads
- * only the secrets that this process uses, because it need not have the files of other secrets.
+ * only the secrets that this process uses, because the files of other secrets may be missing on its machine.
  */
 export function readSecretFiles(
   environment: Readonly<Present>,

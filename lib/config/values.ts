@@ -29,7 +29,9 @@ export const secret = z
   .string({ error: 'required: at least 32 characters' })
   .min(32, 'expected at least 32 characters');
 
-/** Addresses and networks, with commas between them, or the word `none`. The text is parsed where it is used. */
+/**
+ * Addresses and networks, with commas between them, or the word `none`. The code that uses the text parses it again.
+ */
 export const networks = z.string().transform((text, context) => {
   if (text === 'none') return [];
   const list = text.split(',').map((part) => part.trim());

@@ -2,11 +2,11 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import { isUnavailable, type Db } from './database.ts';
 
 /**
- * Deletes at most `limit` rows of a table that meet a condition. Rows that others have locked are left to the next
- * call, so any number of callers can work side by side.
- * @param rows.table its name, never a caller's text
+ * Deletes at most `limit` rows of a table that meet a condition. Rows that another transaction has locked are left to
+ * the next call, so any number of callers can work side by side.
+ * @param rows.table name of the table, never a caller's text: it becomes part of the statement
  * @param rows.orderBy order of deletion; with an index in this order, few rows are read even in a large table
- * @returns how many were deleted; fewer than `limit` when none is left
+ * @returns the number of deleted rows; fewer than `limit` when none is left
  */
 export function deleteBatch(
   db: Db,
@@ -23,8 +23,8 @@ export function deleteBatch(
 
 /**
  * Works on items one after the other, each in a transaction of its own. A failed item does not stop the later ones.
- * @param given.failed is called with each failure
- * @throws the signal's reason; at once an error that means that Postgres is away; else the first error, after all items
+ * @param given.failed is called with each failure and its item
+ * @throws the signal's reason; at once, an error that means that Postgres is away; after all items, the first error
  */
 export async function eachApart<T>(
   items: readonly T[],

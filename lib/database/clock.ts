@@ -6,7 +6,8 @@ const EVERY_MS = 60_000;
 /** Difference from which the clock of this machine counts as wrong. A smaller one may be an effect of the network. */
 const NEAR_MS = 3_000;
 /**
- * Longest useful measurement: a longer one is no better than the present correction. The first also opens a connection.
+ * Duration from which a measurement is too inexact to replace the present correction. The first measurement takes
+ * longer, because it also opens a connection.
  */
 const LONGEST_MS = 1_000;
 

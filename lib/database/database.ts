@@ -107,8 +107,8 @@ export async function databaseTime(db: Db): Promise<Date> {
 }
 
 /**
- * Runs `work` in one transaction on one connection, and rolls back when it throws. Queries inside use the transaction
- * that they are given: a query on the pool would wait for a second connection while holding the first.
+ * Runs `work` in one transaction on one connection, and rolls back when `work` throws. Queries inside use the given
+ * transaction: a query on the pool would wait for a second connection while holding the first.
  */
 export async function transaction<T>(database: Database, work: (tx: Db) => Promise<T>): Promise<T> {
   const client = withStatements(await database.connect());
@@ -139,7 +139,7 @@ export async function transaction<T>(database: Database, work: (tx: Db) => Promi
 const followUps = new WeakMap<Db, (() => void)[]>();
 
 /**
- * Calls `work` after the commit of the transaction and never after a rollback. Calls it at once when `db` is no
+ * Calls `work` after the commit of the transaction and never after a rollback. Calls `work` at once when `db` is no
  * transaction. So a lower subject can trigger work that its callers do not know. `work` must not throw.
  */
 export function afterCommit(db: Db, work: () => void): void {
@@ -163,14 +163,17 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** Tells whether the same work may succeed later: Postgres is away, fails over or is full, or others have a lock. */
+/**
+ * Tells whether the same work may succeed later: Postgres is away, fails over or is full, or another transaction has a
+ * lock.
+ */
 export function isTransient(error: unknown): boolean {
   if (isUnavailable(error)) return true;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return TRANSIENT_CODES.has(code) || code.startsWith('53');
 }
 
-// Serialization failure, deadlock, lock not available, and a statement that was cancelled by its timeout.
+// Serialization failure, deadlock, lock not available, and a statement that was cancelled by its time limit.
 const TRANSIENT_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '57014']);
 
 // Admin shutdown, crash shutdown, cannot connect now, too many connections, a primary that has become a replica, and
@@ -209,8 +212,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Repeats `work` while Postgres is away, fails over or others hold a lock, until `signal` aborts. Only for idempotent
- * work: a commit may have succeeded although its response was lost.
+ * Repeats `work` while Postgres is away or fails over, or another transaction holds a lock, until `signal` aborts. Only
+ * for idempotent work: a commit may have succeeded although its response was lost.
  * @throws errors of `work` that no later attempt can avoid
  */
 export async function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -16,10 +16,13 @@ export function storableJson(value: unknown): string {
   return UNSTORABLE.test(json) || HUGE_NUMBER.test(json) ? cleanedJson(value) : json;
 }
 
-/** Finds the JSON escapes of both, so that most values need no walk through their parts. */
+/** Finds the JSON escapes of NUL and of surrogates, so that most values need no walk through their parts. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
-/** Finds every number of more than a thousand digits, and some of fewer. */
+/**
+ * Finds every number that would have more than a thousand digits, and some shorter numbers, so that few values are
+ * walked.
+ */
 const HUGE_NUMBER = /(?:^|[:,[])-?(?:[\d.]{900}|[\d.]+[eE][+-]?\d{3})/;
 
 function cleanedJson(value: unknown): string {
@@ -42,8 +45,8 @@ export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
 
 /**
  * Compares the owner by `= any`, so that Postgres takes an index that begins with the owner. The `order by` must begin
- * with `column`. With `=`, Postgres drops the owner from the order. If one owner has most of the rows, it then scans
- * the index of all ids, and for an owner with few rows it reads past everyone else's.
+ * with `column`. With `=`, Postgres drops the owner from the order. If one owner has most of the rows, Postgres then
+ * scans the index of all ids, and for an owner with few rows it reads past everyone else's rows.
  */
 export function ownedBy(column: Sql, owner: Sql | string): Sql {
   return sql`${column} = any(array[${owner}])`;

@@ -19,7 +19,7 @@ export const runBody = z.strictObject({
     }),
   ),
   maxOutputTokens: z.int().min(1).nullable(),
-  /** JSON Schema for the text, for providers whose models can be held to one. */
+  /** JSON Schema of the response's text, for providers whose models can be made to follow a schema. */
   resultSchema: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
@@ -34,7 +34,9 @@ export const runResult = z.strictObject({
       callId: z.string(),
       name: z.string(),
       input: z.unknown(),
-      /** True when no such tool exists or its arguments are unusable. `messages` already hold the result. */
+      /**
+       * True when no such tool exists or the arguments are unusable. `messages` already hold the refusal of the call.
+       */
       invalid: z.boolean(),
     }),
   ),
@@ -124,7 +126,7 @@ export const failureDetails = z.strictObject({
   retryAfterMs: z.number().min(0).nullable().exactOptional(),
   /** Status of the provider's response; null without a response. */
   status: z.int().nullable().exactOptional(),
-  /** False when the request itself is at fault. */
+  /** False when the same request would fail again. */
   retryable: z.boolean().exactOptional(),
 });
 

@@ -5,7 +5,7 @@ const PURPOSES = ['hello', 'verify', 'catalog', 'run', 'cancel'] as const;
 
 export type Purpose = (typeof PURPOSES)[number];
 
-/** The audience of a `hello`, whose sender does not know the runtime yet. No other purpose may have it. */
+/** The audience of a `hello`, whose sender does not know the runtime yet. No other purpose may have this audience. */
 export const ANY_INSTANCE = 'any';
 
 const id = z.string().min(1).max(200);
@@ -23,7 +23,7 @@ export const claimsSchema = z.strictObject({
   issuedAt: unixSeconds,
   /** Time until which the runtime may accept the envelope. */
   expiresAt: unixSeconds,
-  /** Epoch of the lease under which the sender works; 0 before there is one. */
+  /** Epoch of the lease under which the sender works; 0 before the sender has a lease. */
   epoch: z.int().min(0),
   purpose: z.enum(PURPOSES),
   provider: z.enum(SLOTS).nullable(),

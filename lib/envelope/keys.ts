@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 
-/** The keys of one direction, one for each use. */
+/** The keys of one direction, one for signing and one for encrypting. */
 export interface DirectionKeys {
   readonly sign: Uint8Array;
   readonly encrypt: Uint8Array;

@@ -42,7 +42,8 @@ export function peek(sealed: string): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Refuses left-over bits in a last character. A decoder ignores them, so another text would open as the same message.
+ * Refuses a part whose last character has left-over bits. A decoder ignores such bits, so a changed text would open as
+ * the same message.
  */
 function isCanonical(text: string, parts: number): boolean {
   const found = text.split('.');

@@ -1,7 +1,7 @@
 import { ExactNumber, findExact, isTooLong, mayBeExact, sendAsText, type JsonPath } from './parse.ts';
 
 /**
- * Names the loss in parsing a JSON text: one of two values with the same name, or digits beyond the stored ones.
+ * Names what parsing a JSON text loses: one of two values with the same name, or digits beyond those that are stored.
  * @param value the parsed text
  */
 export function jsonFault(text: string, value: unknown): string | undefined {
@@ -13,7 +13,7 @@ export function jsonFault(text: string, value: unknown): string | undefined {
 
 export const NAMED_TWICE = 'send this name once';
 
-/** Writes a path for a model, as the checks of schemas do. */
+/** Writes a path for a model, in the form that the errors of schema checks use. */
 export function shown(path: JsonPath): string {
   return path.length === 0 ? 'the value' : path.join('.');
 }
@@ -43,7 +43,7 @@ function countMembers(root: unknown): number {
 
 /** An object or a list whose end is not read yet. */
 interface Open {
-  /** Undefined for a list. */
+  /** Names of the members so far; undefined for a list. */
   readonly names: Set<string> | undefined;
   place: string | number;
   awaitsName: boolean;

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** The route label of a request without a declared route. */
+/** The route label of requests that match no declared route. */
 export const UNMATCHED_ROUTE = 'unmatched';
 
 export const TICK_PARTS = [

@@ -15,7 +15,7 @@ export interface Metrics {
   claimed(batch: {
     lagSeconds: number;
     runs: number;
-    /** Numbers of skipped occurrences, by reason. */
+    /** Number of skipped occurrences for each reason. */
     skipped: ReadonlyMap<string, number>;
   }): void;
   /** Records one part of a tick. */

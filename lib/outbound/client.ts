@@ -15,7 +15,7 @@ export interface OutboundClientOptions {
   lookup?: Lookup;
   /** PEM certificates that are trusted instead of the usual authorities. */
   ca?: string;
-  /** `User-Agent` of requests without one. */
+  /** `User-Agent` of requests that set none. */
   userAgent?: string;
   /** Limits name resolution, TCP and TLS together. Default 10 seconds. */
   connectTimeoutMs?: number;

@@ -67,8 +67,8 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One forbidden address refuses the host. No honest host mixes forbidden addresses with others, which are a sign of a
-  // rebinding attempt. Connecting to the other addresses would hide it.
+  // One forbidden address refuses the host. No honest host has both forbidden and allowed addresses: such a mix is a
+  // sign of a rebinding attempt, and a connection to an allowed address would hide the attempt.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);
   }
@@ -85,7 +85,7 @@ async function lookupAll(hostname: string, lookup: Lookup): Promise<readonly str
   }
 }
 
-/** Leaves the address out, because outsiders must not learn the addresses of an internal zone. */
+/** The message leaves the address out, because outsiders must not learn the addresses of an internal zone. */
 function notPublic(host: string): OutboundError {
   return new OutboundError('blocked_address', 'the host has an address that is not public', { host });
 }
@@ -109,7 +109,8 @@ export function createPublicLookup(servers?: readonly string[]): Lookup {
   if (servers !== undefined) resolver.setServers(servers);
   return async (hostname) => {
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    // Most hosts have only one family; the other answers "no data". The error of the A query is the useful one.
+    // Most hosts have addresses of one family only, and the query for the other family finds no data. If both queries
+    // fail, the error of the A query says more.
     if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
     return [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   };

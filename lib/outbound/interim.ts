@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 
-/** Matches a whole `100 Continue` at the beginning of a response, and the beginning of one. */
+/** A whole `100 Continue` at the beginning of a response, and the first characters of each. */
 const INTERIM = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const BEGUN = 'HTTP/1.1 100';
-/** Most bytes of the headers of an interim response. A server that sends more is given up. */
+/** Most bytes of the headers of an interim response. The service gives up a server that sends more. */
 const LONGEST = 4_096;
 
 /**

@@ -19,7 +19,7 @@ export interface RedirectOptions {
 export type RedirectLimit = number | 'return';
 
 /**
- * Sends a request and follows redirects as fetch does (RFC 9110, 15.4), and checks each target like the first. It is
+ * Sends a request and follows redirects as fetch does (RFC 9110, 15.4). Checks each target like the first address. Is
  * stricter than fetch where secrets could leak: across origins it keeps only headers that reveal nothing about the
  * caller, and never sends a request body to another origin.
  */
@@ -28,7 +28,7 @@ export async function follow(first: OutboundRequest, options: RedirectOptions): 
   let response = await options.send(request);
   for (let followed = 0; options.redirects !== 'return' && isRedirect(response); followed++) {
     const from = request.url;
-    // Otherwise the connection of an unread response would stay open.
+    // Discard the body: the connection of an unread response would stay open.
     await response.body?.cancel();
     if (followed >= options.redirects) {
       throw new OutboundError('redirect_refused', 'too many redirects', { host: from.host });
@@ -92,7 +92,7 @@ const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Words an error after a redirect. The first server has already received the request. */
+/** Marks an error as one after a redirect: the first server has already received the request. */
 function afterRedirect(error: unknown, from: URL): unknown {
   if (!(error instanceof OutboundError) || error.code === 'redirect_refused') return error;
   const isBlocked = error.code === 'blocked_url' || error.code === 'blocked_address';

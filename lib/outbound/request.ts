@@ -17,12 +17,13 @@ export interface OutboundRequestOptions {
    */
   onOverflow?: 'error' | 'truncate';
   /**
-   * Time for the body after the status. A body that takes longer is cut, and a body that breaks is accepted. Without
-   * this time, both fail the exchange.
+   * Time for the body after the status. A body that takes longer is cut, and a body that breaks off is accepted. If no
+   * time is given, a slow or broken body fails the exchange.
    */
   cutBodyAfterMs?: number;
   /**
-   * Default 0: a redirect is returned like any other response. With a limit, one redirect more is `redirect_refused`.
+   * Default 0: a redirect is returned like any other response. With a higher limit, one redirect beyond the limit fails
+   * with `redirect_refused`.
    */
   maxRedirects?: number;
   signal?: AbortSignal;

@@ -14,7 +14,7 @@ export const SLOT_LETTER = { 'provider-a': 'A', 'provider-b': 'B', 'provider-c':
 export interface LoadedProvider {
   readonly slot: ProviderSlot;
   readonly file: ProviderFile;
-  /** SHA-256 of the file's bytes in hex: API and runtime must have the same. */
+  /** SHA-256 of the file's bytes in hex. API and runtime must have the same file. */
   readonly hash: string;
 }
 
@@ -40,7 +40,7 @@ export const AUTH_KIND = {
  * Reads the file of one provider.
  * @param bytes the file on disk, from which the hash is made
  * @throws {ProviderFileError} naming every error, a kind of sign-in that belongs to another slot, and terms that forbid
- * it
+ * the use of the provider
  */
 export function readProviderFile(
   slot: ProviderSlot,

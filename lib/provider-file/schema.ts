@@ -12,7 +12,10 @@ const terms = z.strictObject({
 const TRUE_OR_IDS = 'expected true, false or a list of model ids';
 
 const options = z.strictObject({
-  /** Every request asks for a stream. `plain` does not ask for the usage at its end, which some providers refuse. */
+  /**
+   * Every request asks for a stream. `with_usage` also asks for the usage at the end of the stream; `plain` does not,
+   * because some providers refuse that.
+   */
   stream: z.enum(['with_usage', 'plain']).default('with_usage'),
   /** Fields that the provider does not accept in the request body. */
   omit: z.array(z.string().min(1)).default([]),
@@ -21,7 +24,7 @@ const options = z.strictObject({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,20}$/, 'expected up to 21 letters, digits, - and _')
     .optional(),
-  /** Models that accept a JSON Schema in OpenAI's form and not strictly: all models, or those with these ids. */
+  /** Models that accept a JSON Schema in OpenAI's form, without strict mode: all models, or those with these ids. */
   structuredOutputs: z
     .union([z.boolean(), z.array(z.string().min(1)).min(1, TRUE_OR_IDS)], { error: TRUE_OR_IDS })
     .default(false),
@@ -48,15 +51,16 @@ const api = z.strictObject({
 
 /** A request that proves the credential and spends nothing. */
 const verify = z.strictObject({
-  /** Base address; the API's by default, another one if only the host of the sign-in knows the credential. */
+  /**
+   * Base address: by default that of the API. Another address is needed if only the host of the sign-in knows the
+   * credential.
+   */
   baseUrl: baseUrl.optional(),
   method: z.enum(['GET', 'POST']).default('GET'),
   path: requestPath,
 });
 
-/**
- * Request that lists the provider's models. Other fields than `path` are places in its response, or in a listed item.
- */
+/** Request that lists the provider's models. All fields but `path` are places in its response, or in a listed item. */
 const models = z.strictObject({
   path: requestPath,
   list: dottedPath,
@@ -82,7 +86,7 @@ const models = z.strictObject({
 
 /** Signs of a used-up allowance, which comes back only after hours or days. */
 const limits = z.strictObject({
-  /** Values in the error's body that mean a used-up allowance. Status 402 means it too when a reset is stated. */
+  /** Values in the error's body that mean a used-up allowance. So does status 402 when the error states a reset. */
   errors: z.array(z.string().min(1)).default([]),
   /** Place in the error's body of the time of the reset: Unix seconds or RFC 3339. */
   resetAt: dottedPath.min(1).optional(),

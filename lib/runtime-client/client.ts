@@ -40,7 +40,9 @@ export interface RuntimeLease {
 /** One call on a connection. The credential belongs to this call and is not stored. */
 export interface RuntimeCall {
   readonly lease: RuntimeLease;
-  /** The same for every delivery of one call. Another id may be used only once an outcome is recorded. */
+  /**
+   * Id of the call, the same for every delivery of the call. Another id may be used only once an outcome is recorded.
+   */
   readonly requestId: string;
   readonly provider: ProviderSlot;
   readonly fileHash: string;

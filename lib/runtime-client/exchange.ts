@@ -46,7 +46,7 @@ export interface Exchange {
 /**
  * Sends one envelope and reads its frames.
  * @returns the value of the last frame, if the frame is a result
- * @throws {CallFailure} if the last frame is a failure; {RuntimeUnreachable} without a last frame; or the signal's
+ * @throws {CallFailure} if the last frame is a failure; {RuntimeUnreachable} if no last frame arrives; or the signal's
  * reason
  */
 export async function exchange(
@@ -176,7 +176,7 @@ export class RuntimeUnreachable extends Error {
   override readonly name = 'RuntimeUnreachable';
   readonly reason: UnreachableReason;
   readonly retryAfterMs: number | undefined;
-  /** Seconds by which the runtime's clock is ahead of Postgres. From a minute on, it refuses all calls. */
+  /** Seconds by which the runtime's clock is ahead of Postgres. At a minute or more, the runtime refuses all calls. */
   readonly clockAheadSeconds: number | undefined;
 
   constructor(

@@ -35,8 +35,8 @@ export function nextOccurrenceMinute(schedule: ParsedSchedule, timeZone: string,
     const next = nextLocalMinute(schedule, earliest, horizon);
     if (next === undefined) break;
     if (next < span.end + span.offset) return next - span.offset;
-    // Nothing is due until about `next`, so reach a far `next` without measuring the spans before it. A clock that is
-    // set back soon after `minute` may show earlier times again.
+    // Nothing is due until about `next`. If `next` is far, jump close to it without measuring the spans before. If
+    // `minute` is near the end of its span, do not jump: a clock that is set back there shows earlier times again.
     const isNear = span.end - minute < MARGIN;
     minute = isNear ? span.end : Math.max(span.end, next - span.offset - MARGIN);
   }
@@ -58,5 +58,5 @@ function skipsOccurrence(schedule: ParsedSchedule, span: OffsetSpan): boolean {
 
 // The rarest schedule, the fifth Monday of February, waits 40 years across a year like 2100.
 const HORIZON = 50 * 366 * MINUTES_PER_DAY;
-// More than the difference of any two offsets.
+// Longer than the difference between any two offsets of a zone.
 const MARGIN = 3 * MINUTES_PER_DAY;

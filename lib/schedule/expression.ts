@@ -47,7 +47,7 @@ function foreignCharacter(character: string): ScheduleError {
   return new ScheduleError(`A schedule is made of printable ASCII characters and spaces only: ${remedy}.`);
 }
 
-/** Characters that look like valid ones, in addition to those whose compatibility form is valid. */
+/** Characters that resemble a valid character, and that NFKC normalization does not convert to it. */
 const LOOK_ALIKE: readonly (readonly [string, RegExp])[] = [
   ['-', /[\p{Pd}\u2212\u00ad\u02d7]/u],
   ['*', /[\u2217\u204e\u00d7\u2022\u22c6\u066d\u2731\u2733\u274b\ua673\u00b7]/u],

@@ -34,7 +34,7 @@ export function parseStoredSchedule(expression: string): ParsedSchedule {
   return parsed.memo(expression);
 }
 
-/** Number of values of each field, and a schedule that counts in its next larger unit. */
+/** For each field: the number of its values, and a schedule that counts in the next larger unit. */
 const FIELDS = [
   { size: 60, unit: 'minutes', larger: 'hours', write: (count: string) => `0 ${count} * * *`, most: 24 },
   { size: 24, unit: 'hours', larger: 'days', write: (count: string) => `0 0 ${count} * *`, most: 31 },
@@ -66,7 +66,7 @@ function refuseLongSteps(texts: FieldTexts): void {
 }
 
 function valueOf(text: string): number {
-  // Months are counted from 1.
+  // `NAMES` counts from 0, months count from 1.
   const [month = -1, weekday = -1] = NAMES.map((names) => names.indexOf(text.toLowerCase()));
   return month >= 0 ? month + 1 : weekday >= 0 ? weekday : Number(text);
 }
@@ -89,7 +89,7 @@ function remedyOf(index: number, step: string): string {
 
 const MAX_YEARS_AHEAD = 8;
 
-// Reading costs about 20 µs, most of it cron-parser's; a tick reads thousands, many of them identical.
+// Reading a schedule costs about 20 µs, most of it in cron-parser. A tick reads thousands, many of them identical.
 const parsed = new LRUCache<string, ParsedSchedule>({
   max: 2_000,
   memoMethod: (expression) => readFields(expression.trim(), splitExpression(expression)),
@@ -170,7 +170,7 @@ function faultOf(texts: FieldTexts, error: unknown): ScheduleError {
 
 /**
  * Matches cron-parser's messages about numbers, which help a person more than "unknown form". Leaves out the full stop
- * that some end with.
+ * at the end of some messages.
  */
 const VALUE_FAULT =
   /(?:got (?:value|range) [\d-]+ expected range|Invalid range:|cannot repeat at every \d|duplicate values).*?(?=\.*$)/;

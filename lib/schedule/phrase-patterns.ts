@@ -72,7 +72,7 @@ const REFUSALS: readonly (readonly [string, string])[] = [
   ['(?:once|twice|{num} times) an hour', 'does not say at which minutes'],
 ];
 
-/** Words without a rhythm, with the reason to give if the sentence has no other. */
+/** Words without a rhythm, with the reason to give if the sentence has no other words about a rhythm. */
 const NO_RHYTHM: readonly (readonly [string, string])[] = [
   ['\\d{4}-\\d{2}-\\d{2}|\\d{1,2}/\\d{1,2}/\\d{2,4}', ONCE],
   [

@@ -4,8 +4,8 @@ import { PATTERNS, type DayPart, type Meaning } from './phrase-patterns.ts';
 import type { ClockTime } from './phrase-values.ts';
 
 /**
- * Result of reading a sentence for its schedule. `phrase` is the part that was read; `why` continues a sentence about
- * it.
+ * Result of reading a sentence for its schedule. `phrase` is the part that was read; `why` is the rest of a sentence
+ * whose subject is that part.
  */
 export type PhraseReading =
   | { readonly kind: 'read'; readonly schedule: string; readonly phrase: string }

@@ -5,7 +5,7 @@ import type { ParsedSchedule, ScheduledDays } from './parsed-schedule.ts';
 
 /**
  * Writes a schedule in words: "Every Monday at 07:00", "On the 1st to 7th, and also every Monday, at 09:00". An invalid
- * one is returned unchanged.
+ * schedule is returned unchanged.
  */
 export function scheduleInWords(expression: string): string {
   try {

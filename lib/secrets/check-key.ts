@@ -58,7 +58,10 @@ async function sampleSecrets(db: Db): Promise<Sample[]> {
   return samples;
 }
 
-/** Checks that at least one text opens: an old interrupted rotation may have left others that no key opens. */
+/**
+ * Checks that at least one text opens. Not all need to: an old interrupted rotation may have left texts that no key
+ * opens.
+ */
 function assertOpens(secrets: SecretBox, samples: readonly Sample[]): void {
   const opens = samples.some(({ sealed, place }) => {
     try {

@@ -6,14 +6,14 @@ export interface RotatedColumn {
   readonly column: string;
   /** Number of texts that were sealed again. */
   readonly rotated: number;
-  /** Number of texts that neither key opens. They stay unchanged. */
+  /** Number of texts that neither key opens. These texts stay unchanged. */
   readonly unreadable: number;
 }
 
 /**
- * Seals everything again that is not under the current key, in short transactions while the service runs. Finished
- * batches stay, so an interrupted rotation can simply be started again.
- * @param options.batchSize rows in one transaction
+ * Seals every stored text again that is not under the current key, in short transactions while the service runs.
+ * Finished batches stay, so an interrupted rotation can simply be started again.
+ * @param options.batchSize number of rows in one transaction
  */
 export async function rotateSecrets(
   database: Database,
@@ -80,7 +80,7 @@ export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: 
   return { table, row: rowOf(keys), column: sealedAs ?? column };
 }
 
-/** A column with sealed texts, and the place of a text by its row. */
+/** A column with sealed texts. Each text is sealed to a place, which depends on its row. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
@@ -88,7 +88,7 @@ export interface SealedColumn {
   readonly keys: readonly string[];
   /** Returns the `row` of a text's place. */
   readonly rowOf: (keys: Keys) => string;
-  /** `column` of the place that a value was sealed for, if it was moved here from elsewhere. Default this column. */
+  /** The column whose name the place has, if the value was sealed for that column and then moved. Default: `column`. */
   readonly sealedAs?: string;
 }
 

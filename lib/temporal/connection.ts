@@ -9,8 +9,8 @@ import {
 } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 
-// Imported by its path: the entry of the package also loads the bundler of workflows, a compiler and a packer, which an
-// API does not need.
+// Imported by its path, because the entry of the package also loads the bundler of workflows, a compiler and a packer.
+// An API needs none of them.
 import { NativeConnection } from '@temporalio/worker/lib/connection.js';
 import type { Config } from '#lib/config/index.ts';
 import { NO_TRACING, type Tracing } from '#lib/tracing.ts';

@@ -4,8 +4,8 @@ import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import type { Log } from '../log.ts';
 
 /**
- * Prepares the one native runtime of this process. It logs through the service's log, these signals stop all workers,
- * and it serves its own metrics (slots, pollers, sticky cache, latencies) at this address.
+ * Prepares the one native runtime of this process. The runtime writes to the service's log, stops all workers at the
+ * given signals, and serves its own metrics (slots, pollers, sticky cache, latencies) at the given address.
  */
 export function installRuntime(
   log: Log,

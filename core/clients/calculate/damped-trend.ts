@@ -43,12 +43,13 @@ export function trended(end: Smoothed, phi: number, steps: number): number {
 const ALPHAS = [0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95];
 const BETAS = [0, 0.1, 0.25, 0.5];
 const PHIS = [0.8, 0.9, 0.95, 0.98];
-/** Number of values at the start from which the first level and slope are computed. */
+/** Number of values at the start of a series from which the first level and slope are computed. */
 const START = 10;
 
 /**
- * Picks the parameters with the least error one step ahead. A grid bounds the work. The first level and slope come from
- * a line through the first ten values (Hyndman et al., International Journal of Forecasting 18, 2002).
+ * Picks the parameters with the least error one step ahead. A fixed grid of parameters bounds the work. The first level
+ * and slope come from a line through the first ten values (Hyndman et al., International Journal of Forecasting 18,
+ * 2002).
  */
 export function fitDamped(values: readonly number[]): Parameters {
   const { level, slope } = lineThrough(values.slice(0, START));

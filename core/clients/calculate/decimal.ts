@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 
-/** A separate constructor: the code that counts money sets `DP` and `RM` of the shared one. */
+/** A constructor of its own: the code that counts money sets `DP` and `RM` of the shared `Big`. */
 export const Decimal = Big();
 Decimal.DP = 30;
 Decimal.RM = Big.roundHalfEven;
@@ -9,10 +9,11 @@ export type Decimal = Big;
 
 const MAX_DIGITS = 40;
 const MAX_EXPONENT = 60;
-/** Most zeros after the point. A double has fewer, and sums write all of them out. */
+/** Most zeros after the point. A double has fewer, and sums write all zeros out. */
 const MAX_ZEROS = 1_100;
 /**
- * Digits that are kept: more than any result needs. Without a limit, products of long numbers would grow without end.
+ * Digits that are kept: more than any result needs. Without this limit, products of long numbers would grow without
+ * end.
  */
 const KEPT_DIGITS = 100;
 

@@ -19,13 +19,14 @@ interface MethodForecast {
   readonly mase: number | null;
   readonly forecast: readonly number[];
   /**
-   * Lower and upper end: the forecast -/+ 1.28 root mean square errors of the method's backtest at the same distance.
+   * Lower and upper end: the forecast minus and plus 1.28 root mean square errors of the method's backtest at the same
+   * distance.
    */
   readonly low80: readonly number[] | null;
   readonly high80: readonly number[] | null;
 }
 
-/** Most values of a series: the damped trend tries its whole grid on them from every cut-off. */
+/** Most values of a series: the damped trend tries its whole grid of parameters from every cut-off. */
 const MAX_VALUES = 400;
 
 type Method = (values: readonly number[], horizon: number, season: number) => number[] | null;

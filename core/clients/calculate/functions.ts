@@ -23,7 +23,9 @@ export function applyFunction(name: string, args: readonly Value[]): Value {
   };
 }
 
-/** Digits up to which a power is exact. Larger powers use double precision, because all digits would take seconds. */
+/**
+ * Most digits of an exact power. Larger powers use double precision, because computing all digits would take seconds.
+ */
 const MAX_POWER_DIGITS = 2_000;
 
 /** Raises to a power: exactly for whole exponents of short numbers, in double precision otherwise. */
@@ -83,7 +85,7 @@ function round(x: Decimal, places: Decimal | undefined): Decimal {
   if (!Number.isInteger(digits) || digits < 0 || digits > 12) {
     throw new CalculationError('round takes 0 to 12 places');
   }
-  // Round half away from zero, as a reader would. Half-even is only for inner digits.
+  // Round half away from zero, as a reader would. Only inner digits are rounded half-even.
   return x.round(digits, 1);
 }
 

@@ -24,7 +24,7 @@ export function pacing(input: {
   spent: number | string;
   daysElapsed: number;
   daysTotal: number;
-  /** The share of the period's weight that has elapsed, if its days have different weights. */
+  /** The share of the period's weight that has elapsed. Set if the days of the period have different weights. */
   elapsedShare?: number | undefined;
   dailyDeviation?: number | undefined;
 }): Pacing {

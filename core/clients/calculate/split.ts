@@ -98,7 +98,8 @@ export function splitMixAndRate(segments: readonly Segment[]): MixSplit {
       rateBefore: rateBefore === null ? null : significant(rateBefore),
       rateAfter: rateAfter === null ? null : significant(rateAfter),
       rateEffect: ((shares[0] + shares[1]) / 2) * (r1 - r0),
-      // Compare with the overall rate: a segment's growth then counts by how far its rate is from the overall rate.
+      // Compare with the overall rate: growth of a segment then counts by how far the segment's rate is from the
+      // overall rate.
       mixEffect: (shares[1] - shares[0]) * ((r0 + r1) / 2 - middle),
     };
   });

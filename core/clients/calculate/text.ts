@@ -39,7 +39,10 @@ function shinglesOf(text: string, size: number, name: string): Set<string> {
   return new Set(words.slice(size - 1).map((_, index) => words.slice(index, index + size).join(' ')));
 }
 
-/** Digits of a hash: enough that two of a million texts never collide by chance, and few enough to carry in a block. */
+/**
+ * Digits of a hash: enough that two of a million texts do not collide by chance, and few enough that a text can hold
+ * many hashes.
+ */
 const HASH_DIGITS = 16;
 
 /** Returns the first digits of each text's SHA-256. White space at the ends and Unicode composition do not count. */
@@ -57,7 +60,10 @@ interface ListDiff {
   readonly duplicates: { readonly earlier: number; readonly later: number };
 }
 
-/** Compares two lists as sets of lines, in the lists' order. White space at the ends and Unicode form do not count. */
+/**
+ * Compares two lists as sets of lines, and keeps the order of each list. White space at the ends and Unicode form do
+ * not count.
+ */
 export function diffLists(earlier: readonly string[], later: readonly string[], ignoreCase: boolean): ListDiff {
   const before = keyed(earlier, ignoreCase);
   const after = keyed(later, ignoreCase);

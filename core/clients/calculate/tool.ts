@@ -63,7 +63,7 @@ function executeOne(name: unknown, fields: object): CalculateOutcome {
   return outcome.ok ? outcome : { ok: false, error: `${String(name)}: ${outcome.error}` };
 }
 
-/** A failed operation does not withhold the results of the others. */
+/** Executes each operation by itself: a failed operation does not withhold the results of the others. */
 function executeAll({ calls, ...others }: { calls?: unknown }): CalculateOutcome {
   const listed = Array.isArray(calls) && calls.every(isJsonObject) ? calls : [];
   if (listed.length === 0 || listed.length > MAX_CALLS || Object.keys(others).length > 0) {
@@ -85,7 +85,8 @@ function inputSchema(): Record<string, unknown> {
         type: 'array',
         minItems: 1,
         maxItems: MAX_CALLS,
-        // Leave out the fields, which are listed above: repeating them would cost every request a thousand tokens.
+        // Leave out the fields of the operations, which are listed above: repeating them would cost every request a
+        // thousand tokens.
         items: {
           type: 'object',
           properties: { operation: { type: 'string', enum: NAMES } },

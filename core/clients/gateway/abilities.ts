@@ -5,8 +5,8 @@ export const EFFORTS = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
 /**
- * Facts about a model's server that decide which fields a request may have. Absent means unknown: the request then has
- * the field, and a refusal that names the field is remembered.
+ * Facts about a model's server that decide which fields a request may have. A missing fact is unknown: the request then
+ * has the field, and if the server's refusal names the field, the fact is remembered.
  */
 export interface ModelAbilities {
   /** True if `response_format` may contain a JSON Schema. */
@@ -28,7 +28,7 @@ export interface ModelAbilities {
   readonly systemRole?: boolean;
   /** True if a response may begin inside its thinking, because the server's chat template writes the opening tag. */
   readonly beginsInThinking?: boolean;
-  /** True if whole responses give a finish reason. */
+  /** True if complete responses of the model give a finish reason. */
   readonly finishReasons?: boolean;
   /** Field that sets the level of thinking; `none` for a model that takes no level. */
   readonly effort?: 'reasoning_effort' | 'reasoning' | 'chat_template_kwargs' | 'none';

@@ -9,10 +9,10 @@ export interface AssistantPart {
 }
 
 /**
- * Reads the assistant's part of a response. Reasoning goes back under its original name. Thinking is removed from the
- * text, kept beside it and never sent. Arguments that are not an object go back as an empty object, because servers
- * would refuse every later request with them. The run words the refusals of unusable calls itself, because the
- * library's words quote the whole call.
+ * Reads the assistant's part of a response. Reasoning goes back under its original name. Thinking is taken out of the
+ * text and kept apart; it is never sent. Arguments that are not an object go back as an empty object, because servers
+ * would refuse every later request with such arguments. The run words the refusals of unusable calls itself, because
+ * the library's words quote the whole call.
  * @param reasoning by the name of its original field
  */
 export function assistantPart(

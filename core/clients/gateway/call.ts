@@ -9,9 +9,12 @@ export interface GatewayCall extends CallInput, TokenBounds {
   readonly abilities?: ModelAbilities | undefined;
   /** Undefined leaves the effort to the model. */
   readonly effort?: Effort | undefined;
-  /** True if nothing depends on `maxOutputTokens`. If the server refuses the limit, the request is sent without it. */
+  /**
+   * True if the response may be longer than `maxOutputTokens`. If the server refuses the limit, the request is sent
+   * without it.
+   */
   readonly limitMayGo?: boolean | undefined;
-  /** True for a call that tests earlier lessons again. */
+  /** True for a call that ignores earlier lessons, to test whether they still apply. */
   readonly afresh?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Called when the request goes out, after which it may be billed. */
@@ -46,7 +49,7 @@ export interface ServedModel {
   readonly modelId: string;
 }
 
-/** Removes `$schema`, the name of the schema's dialect. Gemini would refuse the whole request for it. */
+/** Removes `$schema`, the name of the schema's dialect, because Gemini would refuse the whole request. */
 export function withoutDialect(schema: JsonObject): JsonObject {
   const { $schema: _, ...others } = schema;
   return others;

@@ -5,7 +5,8 @@ import type { ModelDialect } from '#lib/config/index.ts';
 import type { ListedFigures } from './read-list.ts';
 
 /**
- * Providers in the catalogue, by dialect. An operator's own server has none, because a wrong price is worse than none.
+ * Providers in the catalogue, by dialect. An operator's own server has no provider there, because a wrong price is
+ * worse than an unknown price.
  */
 const PROVIDERS: Partial<Record<ModelDialect, string>> = {
   openai: 'openai',

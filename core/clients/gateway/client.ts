@@ -37,8 +37,8 @@ export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySe
   // A model may think for minutes before its first byte; only silence and the call's own deadline limit it.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
   const providers = new Map(sources.map((source) => [source.name, providerOf(source, agent, silenceMs)]));
-  // Models are cached: each builds its schemas when it is made, which costs more than the rest of a call. The directory
-  // limits their number.
+  // Models are cached, because making a model builds its schemas, which costs more than the rest of a call. The
+  // directory limits the number of models.
   const models = new Map<string, ServedLanguageModel>();
   const habits = finishHabits();
   const keys = new Map(sources.map(({ name, apiKey }) => [name, apiKey]));
@@ -113,8 +113,8 @@ type ServedLanguageModel = Exclude<LanguageModel, string>;
 const PROVIDER = 'gateway';
 
 /**
- * Learns from complete responses which models give no finish reason. The database remembers only those models; each
- * process notices by itself that a model gives one.
+ * Learns from complete responses which models give no finish reason. Only those models are stored in the database; each
+ * process notices by itself that a model gives finish reasons.
  */
 function finishHabits() {
   const given = new Set<string>();
@@ -207,7 +207,7 @@ function beyondOf(metadata: Readonly<Record<string, unknown>> | undefined): Beyo
   return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, finishWord: null, hasUsage: false };
 }
 
-/** Asks for text in a form. The run checks the text against the schema, so the library accepts any text. */
+/** Asks for text in a form. The library accepts any text, because the run itself checks the text against the schema. */
 function textInForm(schema: JsonObject) {
   const responseFormat = Promise.resolve(jsonSchema(withoutDialect(schema)).jsonSchema).then((json) => ({
     type: 'json' as const,

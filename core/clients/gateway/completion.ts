@@ -12,23 +12,28 @@ export type Refuse = (refused: {
   readonly status: number;
   /** Message to use when the error names no status. */
   readonly message?: string | undefined;
-  /** The finish reason of a response that does not count. */
+  /** The finish reason of a response that cannot be used. */
   readonly finishWord?: string | undefined;
   /** True once a part of the response has arrived. */
   readonly begun: boolean;
   readonly usage?: unknown;
 }) => Refusal;
 
-/** Fields in which servers send the reasoning of a model. Some servers want it returned in the same field. */
+/**
+ * Fields in which servers send the reasoning of a model. Some servers want the reasoning returned in the same field.
+ */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
 /** Parts of a response that the model library does not read, kept in the field `beyond` of its body. */
 export interface Beyond {
   /** Reasoning under its original name, for the request that sends it back. */
   readonly reasoning: Readonly<Record<string, unknown>>;
-  /** The server's own finish reason; null without one. */
+  /** The server's own finish reason; null if the server gave none. */
   readonly finishWord: string | null;
-  /** True if the server counted tokens, which it does only at the end of a response. */
+  /**
+   * True if the server stated the usage. A server counts tokens only at the end of a response, so the response has
+   * reached its end.
+   */
   readonly hasUsage: boolean;
 }
 
@@ -72,7 +77,7 @@ export function readCompletion(body: unknown, refuse: Refuse): unknown {
   const beyond: Beyond = { reasoning, finishWord: word ?? null, hasUsage };
   const read = { ...others, content: isRefused ? refusal : said };
   const last = calls.at(-1);
-  // A call that was cut before its first argument looks like a call without arguments: make it unusable.
+  // If a call was cut before its first argument, it looks like a call without arguments: make its arguments unusable.
   if (kind === 'cut' && last?.function.arguments.trim() === '') last.function.arguments = '{';
   return {
     ...value,
@@ -96,13 +101,16 @@ const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
   withheld: 'content_filter',
 };
 
-/** Returns the refusal for a fault. Its status is 502 if the fault names none. */
+/** Returns the refusal for a fault, with status 502 if the fault names no status. */
 export function refusedBy({ status, ...fault }: Fault) {
   const message = 'The model provider answered with an error.';
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
 }
 
-/** A router may say `stop` although the host behind it reports that the text was cut. */
+/**
+ * Returns the finish reason. A router may say `stop` although the host behind it reports that the text was cut: then
+ * the host's reason counts.
+ */
 function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObject): string | undefined {
   const word = finishWord(reason);
   const hosts = finishWord(native);

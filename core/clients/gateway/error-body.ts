@@ -43,7 +43,7 @@ export function wordsBeside(value: JsonObject): unknown[] {
   return words;
 }
 
-/** Tells whether an `error` says anything: some servers send an empty one with every chunk. */
+/** Tells whether an `error` says anything: some servers send an empty `error` with every chunk. */
 export function isSaid(error: unknown): boolean {
   if (Array.isArray(error)) return error.some(isSaid);
   if (isJsonObject(error)) return Object.values(error).some(isSaid);
@@ -67,7 +67,7 @@ function wordsIn(value: unknown, kinds: readonly string[], depth = 0): string[] 
   if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).flatMap(within);
   if (!isJsonObject(value)) return [];
   const words = [...kinds, ...TOLD].flatMap((name) => (name in value ? within(value[name]) : []));
-  // An `error` may be only a flag or a name, with its words in another field.
+  // An `error` may be only a flag or a name. Then the words of the error are in another field.
   const isTold = TOLD.some((name) => (name === 'error' ? isJsonObject(value[name]) : isSaid(value[name])));
   return isTold ? words : [...words, ...wordsBeside(value).flatMap(within)];
 }
@@ -102,7 +102,7 @@ export function withoutOwnTexts(said: string, sent: JsonObject): string {
   return withoutQuotes(words, written.join('\n'), QUOTE);
 }
 
-/** Characters that are read of an error's text. Its subject comes first. */
+/** Number of characters that are read of an error's text. Servers begin with what the error is about. */
 const LOOKED_AT = 2_000;
 
 /** A piece of this many characters that also occurs in the request counts as a quotation. */
@@ -122,7 +122,7 @@ export function promptTexts(sent: JsonObject): string[] {
   ]);
 }
 
-/** Returns the parts of a function that a tenant or the model chose. The protocol fixes the others. */
+/** Returns the parts of a function that a tenant or the model chose. The protocol fixes the other parts. */
 function chosenIn({ function: called }: JsonObject): unknown {
   if (!isJsonObject(called)) return undefined;
   const { name, description, parameters, arguments: args } = called;
@@ -145,7 +145,7 @@ function textsIn(value: unknown, depth = 0): string[] {
  * @param least length of a common piece that counts as a quotation
  */
 export function withoutQuotes(words: string, quoted: string, least: number): string {
-  // Pass over the long text once: looking for each piece of the words would take the product of their lengths.
+  // Index the long text once: searching it for each piece of the words would take the product of both lengths.
   const pieces = new Map<string, number[]>();
   for (let at = 0; at + least <= words.length; at += 1) {
     const piece = words.slice(at, at + least);

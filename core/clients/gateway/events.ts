@@ -2,7 +2,7 @@ import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/js
 import { isSaid, wordsBeside } from './error-body.ts';
 import { finishWord } from './finish-words.ts';
 
-/** An error with status 200, as the body and the status of a usual error response. */
+/** An error in a response with status 200, in the form of a usual error response: its body and its status. */
 export interface Fault {
   readonly body: string;
   /** Undefined if the error names no status. */
@@ -22,8 +22,8 @@ const DONE: StreamEvent = { kind: 'done' };
 const PASS: StreamEvent = { kind: 'pass' };
 
 /**
- * Reads the data of one server-sent event. Data that is no chunk but names an error is a fault, wherever the error is.
- * Comments and pings are ignored.
+ * Reads the data of one server-sent event. An error in any place of the data makes the event a fault, and so does a
+ * text that is not JSON. Comments and pings are ignored.
  * @param name the event's `event` field
  */
 export function readEvents(data: string, name?: string): readonly StreamEvent[] {
@@ -63,7 +63,10 @@ function eventOf(value: unknown, isError: boolean, name: string | undefined): St
   return isChunk(value) ? { kind: 'chunk', chunk: value } : PASS;
 }
 
-/** Makes the fault of a text that is not JSON. A broken chunk has only the model's own text: its fault has no body. */
+/**
+ * Makes the fault of a text that is not JSON. If the text is a broken chunk, it holds only the model's own words: its
+ * fault has no body.
+ */
 export function textFault(text: string): Fault {
   if (/^[{[][\s\S]{0,2000}"choices"/.test(text)) return { body: '', status: undefined };
   return { body: text, status: statusInWords(text.slice(0, 200)) };
@@ -101,7 +104,7 @@ function namesError(value: JsonObject, name: string | undefined): boolean {
   return statusOf([value]) !== undefined || wordsBeside(value).length > 0;
 }
 
-/** Returns the HTTP status that errors state as a number or a name; undefined without one. */
+/** Returns the HTTP status that errors state as a number or a name; undefined if they state none. */
 function statusOf(errors: readonly unknown[]): number | undefined {
   for (const error of errors.filter(isJsonObject)) {
     for (const name of STATUS_FIELDS) {

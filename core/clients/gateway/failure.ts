@@ -1,6 +1,9 @@
 import type { StatedTokens } from './tokens.ts';
 
-/** The kinds of failed calls; `key_refused` is about the key of the server's operator, not about the request. */
+/**
+ * The kinds of failed calls. `key_refused` means that the server refuses the operator's key; the request is not at
+ * fault.
+ */
 export type GatewayFailureKind =
   | 'unreachable'
   | 'rate_limited'
@@ -14,7 +17,7 @@ export type GatewayFailureKind =
 interface Details {
   /** True when the same call may succeed later. */
   readonly retryable: boolean;
-  /** True when the call was under way, so that it may be billed. */
+  /** True when the call was under way and may be billed. */
   readonly cutOff?: boolean;
   /** True when the server does not accept work yet, so that waiting for minutes may help. */
   readonly isStarting?: boolean;
@@ -22,7 +25,7 @@ interface Details {
   readonly words?: string;
   /** Usage that the server stated for a call that broke off. */
   readonly stated?: StatedTokens | undefined;
-  /** The finish reason of a response that does not count; undefined without one. */
+  /** The finish reason of a response that cannot be used; undefined if it had none. */
   readonly finishWord?: string | undefined;
   /** Delay that the server asked for in `Retry-After`. */
   readonly retryAfterMs?: number | undefined;

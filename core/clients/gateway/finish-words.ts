@@ -1,9 +1,9 @@
 import { cut } from '#lib/text.ts';
 
 /**
- * Classes of finish reasons: `whole` and `calls` end well, `calls` only with a call in the response. In all others the
- * response was cut at a limit, withheld by the provider, or broke off. An `unknown` word counts as broken off: without
- * a proof that the response is complete, the step asks again.
+ * Classes of finish reasons: `whole` and `calls` end well, `calls` only with a call in the response. In all other
+ * classes the response was cut at a limit, withheld by the provider, or broke off. An `unknown` word counts as broken
+ * off: the step asks again, because nothing proves that the response is complete.
  */
 export type FinishClass = 'whole' | 'calls' | 'cut' | 'withheld' | 'broken' | 'unknown';
 
@@ -27,8 +27,8 @@ const GOOD_ENDS: Readonly<Record<string, FinishClass>> = {
 };
 
 /**
- * Words of bad finish reasons; the first match counts. A `context_canceled` or `context_deadline_exceeded` of Go is
- * about a connection; every other context is the window of the model.
+ * Words of bad finish reasons; the first match counts. `context_canceled` and `context_deadline_exceeded` are Go's
+ * words about a connection; any other `context` is the window of the model.
  */
 const BAD_ENDS: readonly (readonly [FinishClass, RegExp])[] = [
   [
@@ -61,7 +61,9 @@ export function isGoodEnd(word: string): boolean {
 /** Length at which a finish reason is cut, because the step shows it. */
 const MAX_WORD = 60;
 
-/** Reads the server's own finish reason of a choice; undefined without one. Some servers write `null` as a text. */
+/**
+ * Reads the server's own finish reason of a choice; undefined if there is none. Some servers write `null` as a text.
+ */
 export function finishWord(reason: unknown): string | undefined {
   if (reason === undefined || reason === null) return undefined;
   const word = (typeof reason === 'string' ? reason : JSON.stringify(reason)).replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();

@@ -10,7 +10,7 @@ export interface AbilityMemory {
   forget(learned: ModelAbilities): Promise<void>;
 }
 
-/** Most requests beyond the first that one call makes because fields were refused. */
+/** Most repetitions of one call's request because of refused fields. */
 const MAX_LESSONS = 5;
 
 /** Learns from the refusals of one call. */
@@ -19,7 +19,10 @@ export interface Learning {
   call(): GatewayCall;
   /** Learns from a refusal. @returns whether the request is worth repeating */
   learn(refusal: Refusal | undefined): boolean;
-  /** Remembers the lesson after a request that follows it was accepted, and forgets lessons that were not needed. */
+  /**
+   * Remembers the lessons of this call after a request that follows them was accepted. Forgets earlier lessons that the
+   * request did not need.
+   */
   keep(outputTokens: number): Promise<void>;
 }
 
@@ -50,7 +53,8 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
   }
 
   /**
-   * Returns the lesson of a refused output limit; undefined if the limit must stay and no other name is left for it.
+   * Returns the lesson of a refused output limit; undefined if the request must have a limit and the server has refused
+   * both names of the field.
    */
   function withLimit({ outputLimit, ...others }: ModelAbilities): ModelAbilities | undefined {
     if (outputLimit === undefined) return others;
@@ -81,7 +85,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
     },
     async keep(outputTokens) {
       const { outputLimit, ...others } = learned;
-      // A server that wrote more than the limit ignores the limit under its new name: do not keep that lesson.
+      // A server that wrote more than the limit does not obey the limit under its new name: do not keep that lesson.
       const isObeyed = outputTokens <= (maxOutputTokens ?? Infinity);
       const kept = outputLimit === undefined || !isObeyed ? others : learned;
       const forgotten = Object.fromEntries(Object.entries(dropped).filter(([name]) => !(name in kept)));

@@ -57,7 +57,8 @@ function rootOf(place: string): string {
  */
 function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const { said, own, places } = named;
-  // A place names its field exactly. The words count only without a place, or for places among the messages.
+  // A place names its field exactly. The words count only if the error names no place, or only places among the
+  // messages.
   const words = places.every((place) => rootOf(place) === 'messages') ? own : '';
   const isNamed = (field: string, pattern: RegExp) =>
     Object.hasOwn(sent, field) && (places.some((place) => rootOf(place) === field) || pattern.test(words));
@@ -68,8 +69,8 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   }
   const window = numberIn(WINDOW, own);
   if (window !== undefined) return window >= MIN_WINDOW ? { contextTokens: window } : undefined;
-  // Try the other name only if the server does not know this one. A server that refuses just the number would accept
-  // the limit under a name that it ignores.
+  // Try the other name only if the server does not know this name. A server that refuses only the number could accept
+  // the other name and ignore the limit.
   if (UNKNOWN_FIELD.test(said) || /max_completion_tokens/.test(own)) {
     if (isNamed('max_tokens', /max_tokens|max_completion_tokens/)) return { outputLimit: 'max_completion_tokens' };
     if (isNamed('max_completion_tokens', /max_completion_tokens/)) return { outputLimit: 'max_tokens' };
@@ -117,7 +118,7 @@ function limitOf(sent: JsonObject): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/** Returns the tokens that are left for the output, which vLLM and older models of OpenAI name. */
+/** Returns the number of tokens that are left for the output. vLLM and older models of OpenAI name it. */
 function outputLeftIn(words: string, sent: JsonObject): number | undefined {
   const limit = limitOf(sent);
   if (limit === undefined) return undefined;

@@ -58,7 +58,7 @@ export function subjectOf(source: Pick<ModelSource, 'name' | 'dialect'>): string
 }
 
 /**
- * Explains in one sentence why a source gave no list, and the remedy. It never contains a key.
+ * Explains in one sentence why a source gave no list, and the remedy. The sentence never contains a key.
  * @param forOperator adds the address and the name of the key's variable, which tenants do not see
  */
 export function faultInWords(source: ModelSource, fault: ListFault, forOperator: boolean): string {

@@ -44,7 +44,7 @@ const PAGES: Partial<Record<ModelDialect, string>> = { anthropic: '?limit=1000' 
 
 function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
   if (apiKey === undefined) return {};
-  // Anthropic's compatible endpoint takes a bearer key for calls, but not for its list.
+  // Anthropic's compatible endpoint takes a bearer key for calls, but its list needs the key in another header.
   return dialect === 'anthropic'
     ? { 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }
     : { Authorization: `Bearer ${apiKey}` };
@@ -59,8 +59,8 @@ export interface SeenSource extends ModelSource {
 const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set(['llama.cpp', 'vllm', 'ollama', 'lm-studio']);
 
 /**
- * Completes a source that the operator did not describe, from the list of its server. A server at a private address
- * that calls itself Ollama costs nothing. At a public address it may be a paid service.
+ * Completes a source from the list of its server where the operator did not describe it. A server at a private address
+ * that calls itself Ollama costs nothing. A server at a public address may be a paid service.
  */
 export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {
   const dialect = source.dialect === 'other' ? (found ?? 'other') : source.dialect;

@@ -177,7 +177,7 @@ function readPrices({ pricing }: Entry, info: Entry['model_info']): Prices | und
   const cachedInput = pricing?.input_cache_read ?? info?.cache_read_input_token_cost ?? null;
   if (input === undefined || output === undefined) return undefined;
   if (Math.max(Number(input), Number(output)) > MOST_PER_TOKEN) return undefined;
-  // A reservation counts all input at its full price, which must therefore be the highest possible one.
+  // A reservation counts all input at its full price, so the full price must be the highest one.
   const isDearer = cachedInput !== null && Number(cachedInput) > Number(input);
   const above = pricing && readLongPrices(pricing);
   return { input, output, cachedInput: isDearer ? null : cachedInput, ...(above && { above }) };

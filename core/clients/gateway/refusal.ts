@@ -23,7 +23,7 @@ export class Refusal extends Error {
   readonly begun: boolean;
   /** The usage that the server reported before it broke off. */
   readonly usage: unknown;
-  /** The finish reason of a response that broke off; undefined without one. */
+  /** The finish reason of a response that broke off; undefined if it had none. */
   readonly finishWord: string | undefined;
 
   constructor(
@@ -59,7 +59,7 @@ export class Refusal extends Error {
 const MAX_WORDS = 500;
 
 function clean(said: string, { sent, apiKey }: { sent: JsonObject; apiKey: string | undefined }): string {
-  // Take more than is kept: secrets must be found before the text is cut.
+  // Take more than is kept: a secret must be found before the text is cut through it.
   const start = said.slice(0, 3 * MAX_WORDS);
   const printable = start.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
   const withoutKey = apiKey === undefined ? printable : printable.replaceAll(apiKey, REDACTED);
@@ -96,7 +96,10 @@ export function toGatewayFailure(error: unknown, apiKey?: string): GatewayFailur
   return failureByName(error, said?.words ?? '');
 }
 
-/** Reads a text in place of a completion as the server's own words. A part of a completion is the model's. */
+/**
+ * Reads a text that came in place of a completion as the server's own words. A part of a completion is no such text: it
+ * holds the model's words.
+ */
 function wordsInstead(error: unknown, apiKey: string | undefined): Refusal | undefined {
   if (!APICallError.isInstance(error)) return undefined;
   const { responseBody = '', requestBodyValues } = error;

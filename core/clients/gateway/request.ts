@@ -8,10 +8,10 @@ import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
 import { collectStream } from './stream.ts';
 
-/** Limit of a response: a completion is text for a person, so a longer one is the provider's error. */
+/** Most bytes of a response: a completion is text for a person, so a longer response is an error of the provider. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Bytes that are read of a refusal. Its words come first. */
+/** Most bytes of a refusal that are read. The server's words come at the start. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** Brings a call's stream listener to the `fetch` that the library calls. */
@@ -20,7 +20,7 @@ export const streamListener = new AsyncLocalStorage<((text: () => string) => voi
 export interface GatewayFetchSettings {
   readonly dispatcher: Dispatcher;
   readonly apiKey: string | undefined;
-  /** Longest silence of a streamed response. Other responses are silent until their end. */
+  /** Longest silence of a streamed response. A response that is not streamed is silent until its end. */
   readonly silenceMs: number;
 }
 
@@ -90,7 +90,7 @@ async function readAnswer(
 /** Matches the beginning of server-sent events: a field, or a comment. */
 const EVENTS = /^[\s\uFEFF]*(?:(?:data|event|id|retry)[ \t]*:|:)/;
 
-/** Number of characters at the start of a body that reveal its form. */
+/** Number of characters at the start of a body that show whether the body is JSON or a stream of events. */
 const SHOWS_FORM = 8;
 
 async function startOf(body: AsyncIterable<Buffer>): Promise<{ head: Buffer[]; rest: AsyncIterator<Buffer> }> {
@@ -233,9 +233,9 @@ function withoutReasoning(message: ChatMessage): ChatMessage {
 }
 
 /**
- * Joins a user's message to a message of a user or a tool before it: the chat templates of Gemma refuse two messages of
- * the user in a row, those of Mistral also a user's message after a tool's. Drops an assistant's message without text
- * and calls, because no template takes it.
+ * Joins a user's message to a message of a user or a tool before it: the chat templates of Gemma refuse two user's
+ * messages in a row, and the templates of Mistral a user's message after a tool's. Drops an assistant's message without
+ * text and calls, because no template takes such a message.
  */
 function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
   const result: ChatMessage[] = [];

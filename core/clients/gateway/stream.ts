@@ -51,7 +51,7 @@ const MAX_STRAY = 64 * 1024;
 /** Builds a completion from chunks, in all the forms that servers send. */
 class Collected {
   isDone = false;
-  /** True once the connection has ended. The beginning of an event is then no fault. */
+  /** True once the connection has ended. From then on, the beginning of an event is no fault. */
   isOver = false;
   hasBegun = false;
   fault: Fault | undefined;
@@ -115,7 +115,7 @@ class Collected {
     if (isJsonObject(delta)) this.addDelta(delta);
   }
 
-  /** Keeps the last reason, but never replaces a bad one by a good one. */
+  /** Keeps the last finish reason, but never replaces a bad reason by a good one. */
   private addReason({ finish_reason: reason, native_finish_reason: native }: JsonObject): void {
     const word = finishWord(reason);
     if (word === undefined) return;

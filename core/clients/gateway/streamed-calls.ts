@@ -50,8 +50,9 @@ function pieceOf(part: JsonObject): Piece {
 }
 
 /**
- * Puts the calls of a stream together. Servers tell them apart by index, by id, or only by repeating a name once the
- * call before is complete; some repeat id and name with each piece, and some give every call the index 0.
+ * Puts the calls of a stream together. Servers mark a new call by its index, by its id, or only by a name: another
+ * name, or the same name once the call before is complete. Some servers repeat id and name with each piece, and some
+ * give every call the index 0.
  */
 export class StreamedCalls {
   private readonly calls: OpenCall[] = [];
@@ -59,7 +60,7 @@ export class StreamedCalls {
   private readonly byId = new Map<string, OpenCall>();
   private last: OpenCall | undefined;
 
-  /** Adds the pieces of one delta. @returns whether there were any */
+  /** Adds the pieces of one delta. @returns whether the delta had any pieces */
   add({ tool_calls: calls, function_call: old }: JsonObject): boolean {
     const pieces = piecesOf(calls, old);
     for (const piece of pieces) this.addPiece(piece);
@@ -104,7 +105,10 @@ class OpenCall {
   private readonly balance = new Balance();
   private readonly mayBeEcho: boolean;
 
-  /** @param mayBeEcho the call began with only the name of the previous call, which some servers repeat at its end */
+  /**
+   * @param mayBeEcho true if the call began with only the name of the call before it: some servers repeat that name at
+   * the end
+   */
   constructor(mayBeEcho = false) {
     this.mayBeEcho = mayBeEcho;
   }

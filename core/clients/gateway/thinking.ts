@@ -13,8 +13,8 @@ export interface ThinkingHabits {
 
 /**
  * Takes thinking out of a text: blocks at its beginning and, if the response has shown that its model thinks, blocks
- * that begin a line or follow a sentence. Tags in code are quotations. A closing tag alone counts only if the server
- * may have written the opening tag into its prompt.
+ * that begin a line or follow a sentence. Tags in code are quotations. A closing tag without an opening tag counts only
+ * if the server may have written the opening tag into its prompt.
  */
 export function withoutThinking(content: string, habits: ThinkingHabits = {}): SaidText {
   const channels = finalChannel(content);
@@ -30,7 +30,7 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
     if (first?.kind !== 'open' || first.from !== afterSpace(content, at)) break;
     const end = closingOf(tags, next, content);
     const closing = tags[end];
-    // Thinking that was cut off does not count as text either.
+    // Thinking that was cut off does not count as text.
     if (closing === undefined) return { text: '', thinking: [...taken, content.slice(first.from)].join('\n') };
     taken.push(content.slice(first.to, closing.from));
     at = closing.to;
@@ -65,7 +65,7 @@ export function saidSoFar(content: string, beginsInside = false): string {
 /** Matches the end of a text that may begin a tag, and the head of a channel. */
 const OPEN_END = /(?:<\|(?:start|channel)\|>(?:(?!<\|message\|>)[\s\S]){0,200}|[<[◁][^<>[\]\n]{0,110})$/;
 
-/** Most tags at which blocks may begin, which bounds the cost of hostile texts. */
+/** Most tags at which blocks may begin: more tags, as in hostile texts, would cost too much time. */
 const MOST_TAGS = 50;
 
 /** A tag that begins or ends thinking, or the line of a code fence. */
@@ -113,9 +113,9 @@ function tagsIn(content: string): Tag[] {
 }
 
 /**
- * Finds the tag that closes a block: the one in balance with blocks of the same form inside it, else the first. A tag
- * in code closes nothing, unless the thinking left its code open.
- * @returns its index, or -1
+ * Finds the tag that closes a block. It is the tag in balance with blocks of the same form inside the block, else the
+ * first closing tag. A tag in code closes nothing, unless the thinking left its code open.
+ * @returns the index of the tag, or -1
  */
 function closingOf(tags: readonly Tag[], opening: number, content: string): number {
   const form = tags[opening]?.form;

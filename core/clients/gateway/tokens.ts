@@ -13,7 +13,7 @@ export interface CallUsage {
   readonly isDoubted?: boolean;
 }
 
-/** Token counts of a server; missing ones are undefined. */
+/** Token counts that a server stated; a count that is missing is undefined. */
 export interface StatedTokens {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
@@ -26,7 +26,7 @@ export interface CallInput {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: ToolSet;
-  /** JSON Schema for the text, if the model can be held to one; undefined for any text. */
+  /** JSON Schema for the text, if the model can be made to follow a schema; undefined for any text. */
   readonly resultSchema?: JsonObject | undefined;
 }
 
@@ -52,8 +52,8 @@ export function countInput({ instructions, messages, tools, resultSchema }: Call
 const LARGEST_WINDOW = 10_000_000;
 
 /**
- * Returns the usage as stated. Every call has input and every text has output, so a count of zero counts as missing. So
- * do negative counts, and counts above the limits of the model.
+ * Returns the usage as stated, but estimates missing counts. Every call has input and every text has output, so a count
+ * of zero counts as missing. So do negative counts, and counts above the limits of the model.
  * @param written the texts and calls of the response
  */
 export function usageOf(

@@ -18,7 +18,7 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-/** A check that is refused for now, because many others of the same project are waiting. */
+/** A check that is refused for now, because many other checks of the same project are waiting. */
 export class SchemaBusyError extends SchemaError {}
 
 /**
@@ -65,7 +65,7 @@ export async function readableSchema(projectId: string, schema: JsonObject): Pro
 
 /**
  * Names the fault of a schema for a caller of the API.
- * @throws any other error than a `SchemaError`
+ * @throws every error that is no `SchemaError`, unchanged
  */
 export function schemaRefusal(error: unknown, path: string): AppError {
   if (error instanceof SchemaBusyError) {
@@ -97,8 +97,9 @@ interface Verdict {
 }
 
 /**
- * Verdicts by project and hash of the schema. Refusals are kept too, so that their time is spent once, and expire after
- * a while. Because each project has its own, a value of one cannot make a schema unusable for another.
+ * Verdicts by project and hash of the schema. Refusals are kept for a while too, so that a schema that takes too long
+ * costs that time only once. Each project has its own verdicts, so a value of one project cannot make a schema unusable
+ * for another.
  */
 const verdicts = new LRUCache<string, Verdict>({ max: 5_000, ttl: 10 * 60_000 });
 
@@ -178,7 +179,8 @@ const QUICK_LENGTH = 10_000;
 
 /**
  * Keywords that make a small schema run for ever: regular expressions, comparisons of all items, and references, which
- * multiply. A property with such a name counts as the keyword, which only costs time.
+ * multiply. A property with the name of such a keyword counts as the keyword; the schema is then only checked in the
+ * thread.
  */
 const UNBOUNDED = /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 

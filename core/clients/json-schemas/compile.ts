@@ -11,7 +11,7 @@ export type SchemaCheck = (value: unknown) => string | undefined;
 export interface SchemaJob {
   readonly schema: string;
   readonly value: string | undefined;
-  /** True to read the schema keyword by keyword instead. */
+  /** True to read the schema keyword by keyword and leave out unreadable parts, instead of compiling it whole. */
   readonly isLenient?: true;
 }
 
@@ -37,7 +37,7 @@ export interface LeftOutPart {
 
 /** @throws {Error} when the schema is not JSON Schema or refers elsewhere */
 export function compileSchema(schema: Readonly<Record<string, unknown>>): SchemaCheck {
-  // An asynchronous schema answers with a promise, which is always true.
+  // An asynchronous schema answers with a promise, which would pass as true for every value.
   if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
@@ -72,7 +72,8 @@ const KNOWN_DIALECTS = /^https?:\/\/json-schema\.org\/(?:draft-07\/schema#?|draf
 type RegExpEngine = NonNullable<CodeOptions['regExp']>;
 
 /**
- * Ajv's engine for `pattern` and `patternProperties`. Ajv wants the name under which generated code would refer to it.
+ * Ajv's engine for `pattern` and `patternProperties`. `code` is the name that Ajv wants for the engine in generated
+ * code.
  */
 const linearPattern: RegExpEngine = Object.assign((pattern: string, flags: string) => compilePattern(pattern, flags), {
   code: 'linearPattern',
@@ -85,14 +86,15 @@ const OPTIONS = {
   ownProperties: true,
   // Inlining nested references would multiply the code.
   inlineRefs: false,
-  // Ajv's own optimizer takes three quarters of the time, which does not pay for checks that run a few times.
+  // Ajv's own optimizer takes three quarters of the time of compiling: too much for checks that run a few times.
   code: { optimize: false, regExp: linearPattern },
 } as const;
 
 interface DialectSupport {
   readonly Dialect: new (options: typeof OPTIONS & { validateSchema?: boolean }) => Ajv;
   /**
-   * Checks schemas themselves. The instance is shared, because compiling a dialect's own schema takes longer than most.
+   * Checks schemas themselves. The instance is shared, because compiling a dialect's own schema takes longer than
+   * compiling most schemas.
    */
   readonly meta: Ajv;
 }
@@ -100,7 +102,10 @@ interface DialectSupport {
 const DRAFT_7 = supportFor(AjvDraft7);
 const DRAFT_2020 = supportFor(Ajv2020);
 
-/** Returns the support for a dialect: 2020-12 without a name, as MCP has it, and draft 7 for older dialects. */
+/**
+ * Returns the support for a dialect: draft 7 for draft 7 and older, otherwise 2020-12, which MCP takes where a schema
+ * names no dialect.
+ */
 function dialectOf(name: unknown): DialectSupport {
   return typeof name === 'string' && /draft-0[4-7]/.test(name) ? DRAFT_7 : DRAFT_2020;
 }

@@ -38,7 +38,8 @@ export const NAMED_SUBSCHEMAS = [
  */
 export function readLeniently(schema: JsonObject): ReadableSchema {
   const first = readRoot(schema, {});
-  // A definition without one of its keywords allows more, so a reference to it under a negation refuses more.
+  // If a definition lost a keyword, it allows more, so a reference to it inside a negation refuses more: read the
+  // schema again with such references left out.
   const read = first.leftOut.length === 0 ? first : readRoot(schema, { distrustsRefs: true });
   try {
     void compileSchema(read.schema);
@@ -52,7 +53,7 @@ export function readLeniently(schema: JsonObject): ReadableSchema {
 }
 
 interface Manner {
-  /** Counts a keyword with references as left out, in case a definition that they refer to lost a part. */
+  /** True to count a keyword with references as left out, in case the definition that a reference names lost a part. */
   readonly distrustsRefs?: boolean;
   readonly dropsNames?: boolean;
 }
@@ -127,7 +128,10 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return {};
   }
 
-  /** Leaves out keywords for the rest, such as `additionalProperties`, if the keywords beside them lost a part. */
+  /**
+   * Leaves out a keyword that depends on the keywords beside it, such as `additionalProperties`, if one of them lost a
+   * part.
+   */
   function leaveOutStricter(read: Map<string, unknown>, at: string): void {
     const inside = at === '' ? '' : `${at}.`;
     for (const [keyword, others] of STRICTER) {

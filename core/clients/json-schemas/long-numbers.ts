@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import { ExactNumber, findExact, isFraction, parseExact, sendAsText } from '#lib/exact-json/parse.ts';
 import { shown } from '#lib/exact-json/faults.ts';
 
-/** Keywords that may judge a number and its nearest double differently. */
+/** Keywords that may judge a number differently from its nearest double. */
 const LIMITS = /"(?:minimum|maximum|exclusiveMinimum|exclusiveMaximum|const|enum)":/;
-/** Keywords whose verdict on a number does not follow from the doubles around it. */
+/** Keywords that may judge a number differently from all doubles around it. */
 const MULTIPLE = /"multipleOf":(?!1[,}])/;
 const UNIQUE = /"uniqueItems":true/;
 
@@ -51,7 +51,7 @@ export function refuseLongNumbers(schema: unknown, context: z.RefinementCtx): vo
 
 /**
  * Writes JSON with a double for each number that no double represents.
- * @param isUnique true if each double must differ from all others of the value
+ * @param isUnique true if each double must differ from all other numbers of the value
  */
 function withDoubles(value: unknown, step: number, isUnique: boolean): string {
   const { exact, held } = numbersIn(value);

@@ -10,7 +10,7 @@ const LONGEST = 4_000;
 
 /**
  * Makes a value of the form that a JSON Schema describes: from its constants, words, examples and defaults if it has
- * some, else from plain values. The size is bounded for every schema. Keywords such as `pattern` are not obeyed: the
+ * some, else from plain values. The size is bounded for every schema. Keywords such as `pattern` are not obeyed, so the
  * caller checks the value.
  * @param withOptional false for required members only
  */

@@ -13,7 +13,7 @@ export interface ToolDefinition {
   readonly annotations: JsonObject | null;
 }
 
-/** Names an invisible character of a definition, in a text or in a name of its schemas; undefined without one. */
+/** Names an invisible character of a definition, in a text or in a name of its schemas; undefined if there is none. */
 export function unseenCharacter(
   definition: Pick<ToolDefinition, 'name' | 'description' | 'inputSchema'>,
 ): string | undefined {
@@ -33,8 +33,8 @@ export function unseenCharacter(
 
 /**
  * Describes the fault of the `x-mcp-header` annotations of an input schema (MCP 2026-07-28, "Custom Headers from Tool
- * Parameters"); undefined without one. The MCP library sends the headers of schemas that pass. It leaves out tools by
- * the same rules, but only from lists whose pages it reads by itself.
+ * Parameters"); undefined without a fault. The MCP library sends the headers of a schema that passes. The library
+ * leaves out tools by the same rules, but only from lists whose pages it reads by itself.
  */
 export function headerAnnotationFault(inputSchema: JsonObject): string | undefined {
   const names = new Set<string>();
@@ -63,7 +63,10 @@ export function headerAnnotationFault(inputSchema: JsonObject): string | undefin
   return undefined;
 }
 
-/** Tells whether a revision of the protocol mirrors parameters; in an earlier one the annotation has no meaning. */
+/**
+ * Tells whether a revision of the protocol mirrors parameters in headers. In earlier revisions the annotation has no
+ * meaning.
+ */
 export function mirrorsParameters(protocolVersion: string): boolean {
   return protocolVersion >= '2026-07-28';
 }
@@ -72,7 +75,7 @@ interface Place {
   readonly schema: JsonObject;
   /** True for a parameter that is reached from the root through `properties` only. */
   readonly reachable: boolean;
-  /** True when its own properties are reachable as well. */
+  /** True when the properties of this place are reachable as well. */
   readonly below: boolean;
 }
 

@@ -9,7 +9,7 @@ import { AppError } from '#lib/errors.ts';
 import { outboundErrorIn, type OutboundErrorCode } from '#lib/outbound/index.ts';
 import { statedError, wordsOf } from './messages.ts';
 
-/** Lists the errors of tool servers in the service's own words: nothing that a server sent is repeated. */
+/** Lists the errors of tool servers in the service's own words, which repeat nothing that a server sent. */
 export const TOOL_SERVER_ERRORS = {
   blocked: 'the address is not allowed: only https to public addresses',
   unreachable: 'the server could not be reached',

@@ -37,13 +37,16 @@ export function limitJson(
   return new Response(counted, { status, statusText, headers });
 }
 
-/** Match the next character that matters, inside and outside of a string. A native search passes the others quickly. */
+/**
+ * Match the next character that matters, inside and outside of a string. The search of a pattern skips other characters
+ * quickly.
+ */
 const WITHIN_STRING = /["\\\n\r]/g;
 const OUTSIDE = /["{[,]/g;
 
 /**
- * Makes a counter that continues with each chunk. A JSON string never spans lines, so each line begins outside of one,
- * also in an event stream.
+ * Makes a counter that continues with each chunk. A JSON string never spans lines, so each line begins outside of a
+ * string, also in an event stream.
  */
 function createCounter(): (chunk: Uint8Array) => JsonLimits {
   let inString = false;

@@ -12,7 +12,7 @@ const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
 /** Most tools over all pages, usable or not. */
 const MAX_LISTED = 2_000;
-/** Most bytes of one definition: a person cannot review a longer one, nor can a model be given it. */
+/** Most bytes of one definition: a person cannot review a longer definition, and a model cannot be given one. */
 const MAX_DEFINITION_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 128;
 /** Number of tools that are examined in one turn of the event loop. */
@@ -69,7 +69,7 @@ export async function listAllTools(session: ToolSession, limits: CallLimits): Pr
       }
       const { name } = definition;
       const size = sizeOf(definition);
-      // A tool that cannot be used was sent too, so its size counts.
+      // An unusable tool was sent too, so its size counts.
       bytes += Math.min(size, MAX_ALL_BYTES);
       if (bytes > MAX_ALL_BYTES) return ended('truncated');
       const earlier = tools.get(name);
@@ -93,7 +93,8 @@ function shownName(name: string | null, place: number): string {
 
 /**
  * Reads page after page.
- * @returns why the list ended: with its last page, at our limit, or because it repeats itself
+ * @returns why the list ended: `whole` after its last page, `truncated` at the limit of pages, or `circular` because a
+ * page repeats a cursor
  */
 async function* pagesOf(
   session: ToolSession,

@@ -15,8 +15,8 @@ export async function mendResponse(response: Response, asked: Asked, hold: Hold)
 }
 
 /**
- * Reads the response of a server that refuses a request of tools. A JSON-RPC error that names the request answers it
- * under every status. An error without an id answers it too, unless the status says that the session is gone.
+ * Reads the response of a server that refuses a request of tools. A JSON-RPC error that names the request is the answer
+ * to it under every HTTP status. So is an error without an id, unless the status says that the session is gone.
  */
 export async function mendRefusal(
   response: Response,

@@ -11,14 +11,16 @@ export interface Asked {
 /** Receives the parts of a response that the library does not see. */
 export interface Hold {
   result(value: unknown): void;
-  /** Called when the error of the response names no request: the library gets it with the id of this request. */
+  /**
+   * Called when the error of the response names no request. The library gets such an error with the id of this request.
+   */
   unnamedError(): void;
 }
 
 /**
  * Rewrites the JSON-RPC messages of a response so that the MCP library accepts them, even if the server writes loosely:
- * the library sees a well-formed envelope and handshake. It never sees the result of a `tools/…` request, which is kept
- * aside and read part by part. Only this module parses the text of the protocol.
+ * the library sees a well-formed envelope and handshake. The library never sees the result of a `tools/…` request: the
+ * result is kept aside and read part by part. Only this module parses the text of the protocol.
  * @returns the same text when it is not JSON
  */
 export function mendMessages(text: string, asked: Asked, hold: Hold): string {
@@ -41,7 +43,7 @@ export interface StatedError {
   readonly words: string;
 }
 
-/** Returns undefined if the body states no error, or one of another request. */
+/** Returns undefined if the body states no error, or the error of another request. */
 export function statedError(text: string, asked?: Asked): StatedError | undefined {
   const parsed = parseText(text);
   for (const each of Array.isArray(parsed) ? parsed : [parsed]) {

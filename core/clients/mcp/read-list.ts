@@ -22,7 +22,7 @@ export interface FieldFault {
   readonly reason: string;
 }
 
-/** Reads the result of `tools/list`. @throws {ToolServerError} `malformed`, when it is not a list */
+/** Reads the result of `tools/list`. @throws {ToolServerError} `malformed`, when the result is not a list */
 export function readPage(result: unknown): ToolPage {
   if (!isJsonObject(result))
     throw new ToolServerError('malformed', { place: `the result is ${kindOf(result)}, not an object` });

@@ -8,7 +8,7 @@ import { isOfSession, type Asked, type Hold } from './messages.ts';
 import type { ToolServer } from './server.ts';
 import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 
-/** The `fetch` that the MCP client uses, and facts that only this `fetch` knows. */
+/** The `fetch` that the MCP client uses, with facts about its requests that the client does not learn. */
 export interface ServerFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly watch: ResponseWatch;
@@ -68,11 +68,11 @@ export function createServerFetch({
     const url = new URL(input instanceof Request ? input.url : input);
     const given = new Headers(init?.headers);
     const resumed = given.has('last-event-id');
-    // This service answers no requests of a server, so the server gets no stream for them.
+    // This service answers no requests of a server, so a stream for such requests is not opened.
     if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
 
     const asked = jsonRpcRequest(init?.body);
-    // The client reports a refusal or failure to its caller at once, whether or not the body is read.
+    // The client tells its caller of a refusal or failure at once, so only the body of a good response is watched.
     const onEnd: FetchLimits['onEnd'] = (end, status) => {
       const bringsResult = status >= 200 && status <= 299 && (asked !== undefined || resumed);
       if (bringsResult && end.how !== 'cancelled') {
@@ -179,7 +179,7 @@ function scopesOf(text = ''): string[] {
   return [...new Set(scopes)].slice(0, MAX_SCOPES);
 }
 
-/** The most scopes that a person would look through. */
+/** The most scopes that are read: a person would not look through more. */
 const MAX_SCOPES = 50;
 /** A scope (RFC 6749, section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;

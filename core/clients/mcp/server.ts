@@ -26,7 +26,10 @@ export interface RequestCredentials {
   ): Promise<Record<string, string> | undefined>;
 }
 
-/** Creates credentials that are always the same headers. When the server refuses them, there are no others. */
+/**
+ * Creates credentials that are always the same headers. When the server refuses them, there are no other headers to
+ * try.
+ */
 export function fixedCredentials(headers: Readonly<Record<string, string>>): RequestCredentials {
   return { headers: async () => ({ ...headers }), refused: async () => undefined };
 }

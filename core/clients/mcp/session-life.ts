@@ -78,7 +78,7 @@ export interface ResponseWatch {
   ended(this: void, error: unknown): void;
   /** Called when an attempt to resume a stream was refused. */
   notResumed(): void;
-  /** Resumes a stream after a delay, at most half a minute. @returns a function that cancels it */
+  /** Resumes a stream after a delay, at most half a minute. @returns a function that cancels the resumption */
   scheduleResume(this: void, resume: () => void, delayMs: number): () => void;
   /** Runs an operation that waits for results. */
   during<T>(operation: () => Promise<T>): Promise<T>;
@@ -91,7 +91,9 @@ const MAX_RESUME_DELAY_MS = 30_000;
 
 /** Time for a result to get from the end of its response to the operation that waits for it. */
 const GRACE_MS = 250;
-/** Turns of the event loop that must also pass: a process that was blocked runs its timers before it reads a result. */
+/**
+ * Turns of the event loop that must also pass: after a process was blocked, its timers run before it reads a result.
+ */
 const GRACE_TURNS = 20;
 
 export function createResponseWatch(): ResponseWatch {

@@ -33,7 +33,10 @@ export interface ToolSession {
     args: Readonly<Record<string, unknown>>,
     limits: CallLimits,
   ): Promise<ToolResult>;
-  /** Asks whether the server still knows the session. @throws {ToolServerError} `session_lost`, and others */
+  /**
+   * Asks whether the server still knows the session. @throws {ToolServerError} `session_lost`, and errors of the
+   * request
+   */
   ping(limits: CallLimits): Promise<void>;
   /** False once an error has ended the session. */
   isAlive(): boolean;
@@ -133,7 +136,7 @@ export async function openToolSession(
         client.callTool(
           { name, arguments: { ...args } },
           // Leave out the output schema: the library would run its patterns against the result without a time limit.
-          // The caller checks the result within one.
+          // The caller checks the result within a time limit.
           { ...options, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } },
         ),
       );
@@ -160,7 +163,7 @@ function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknow
   return new ToolServerError('session_lost', { serverMessage: wordsInBody(error) });
 }
 
-/** Makes the error of a response without an id. The request may have been carried out nevertheless. */
+/** Turns the error of a response without an id into one that leaves open whether the request was carried out. */
 function unnamed(error: unknown): unknown {
   if (!ProtocolError.isInstance(error)) return error;
   return new ToolServerError('protocol', { isAnswer: false, serverMessage: wordsOf(error) });

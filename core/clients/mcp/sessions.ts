@@ -28,15 +28,15 @@ export interface LeasedSession {
 
 export interface SessionKey {
   readonly server: ToolServer;
-  /** Names the server with this address and these credentials. Servers with different names never share a session. */
+  /** Names the server with this address and these credentials. Sessions of different names are never shared. */
   readonly version: string;
   /** Id of the run. Stateful sessions are not shared between runs. */
   readonly holder: string;
 }
 
 /**
- * Sessions with tool servers, kept between calls of this process. A session that its server remembers serves one
- * holder; any other session serves every caller of the same server.
+ * Sessions with tool servers, kept between calls of this process. A session that its server remembers serves one run;
+ * any other session serves every caller of the same server.
  */
 export interface ToolSessions {
   lease(key: SessionKey, limits: CallLimits, options?: { fresh?: boolean }): Promise<LeasedSession>;
@@ -45,14 +45,17 @@ export interface ToolSessions {
 
 const IDLE_MS = 30_000;
 const MAX_IDLE = 200;
-/** Time for which a discovered protocol is valid: a server that has learned a newer one still speaks the old one. */
+/**
+ * Time for which a discovered protocol is valid. It may be long: a server that has learned a newer protocol still
+ * speaks the old one.
+ */
 const DISCOVERY_MS = 10 * 60_000;
 const MAX_DISCOVERIES = 1_000;
 /** Time for which a list is valid for the run that asked for it. */
 const LIST_MS = 5 * 60_000;
 /** Most tools in all remembered lists: some 20 MB. */
 const MAX_REMEMBERED = 100_000;
-/** Errors of a server that does not speak the protocol of the request. */
+/** Errors of a server that may not speak the protocol of the request. */
 const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([
   'not_mcp',
   'protocol',

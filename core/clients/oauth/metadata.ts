@@ -70,8 +70,8 @@ function readResourceMetadata(body: unknown, asked: string) {
 }
 
 /**
- * Wraps a `fetch` so that the MCP client library gets only the readable fields of the two metadata documents: its
- * schemas refuse a whole document for one field.
+ * Wraps a `fetch` so that the MCP client library gets only the readable fields of the two metadata documents: the
+ * schemas of the library refuse a whole document because of one unreadable field.
  * @param asked the address of the tool server
  * @param onDropped gets the names of the fields that could not be read
  */

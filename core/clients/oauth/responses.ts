@@ -18,9 +18,9 @@ export interface Registration {
   readonly authMethod: string | undefined;
 }
 
-/** A value that was read, with the names of the fields that were not readable. */
+/** A value that was read from a response, with the names of its unreadable fields. */
 export interface Read<T> {
-  /** Undefined if the one required field is missing. */
+  /** Undefined if the one field that is required is missing. */
   readonly value: T | undefined;
   readonly dropped: readonly string[];
 }
@@ -84,7 +84,7 @@ function secretIn(value: unknown): string | undefined {
   return typeof value === 'string' && VISIBLE.test(value) ? value : undefined;
 }
 
-/** Characters that are safe in a header: those of RFC 6750, section 2.1, and more that servers use. */
+/** Characters that are safe in a header: the characters of RFC 6750, section 2.1, and more that servers use. */
 const VISIBLE = /^[\x21-\x7e]{1,16384}$/;
 
 function lifetimeIn(value: unknown): number | undefined {

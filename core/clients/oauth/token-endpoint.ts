@@ -4,7 +4,7 @@ import type { Log } from '#lib/log.ts';
 import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
 import { readTokens, type Tokens } from './responses.ts';
 
-/** An endpoint of an authorization server that takes requests of clients, and this service's client there. */
+/** An endpoint of an authorization server for requests of clients, and this service's client at that server. */
 export interface TokenEndpoint {
   readonly url: string;
   readonly client: {
@@ -16,7 +16,7 @@ export interface TokenEndpoint {
   readonly authMethods: readonly string[];
   /** The form of the request's body; default `form`. */
   readonly body?: 'form' | 'json';
-  /** Errors that refuse a grant at this server, in place of the usual ones. */
+  /** Errors that refuse a grant at this server, in place of `GRANT_REFUSED`. */
   readonly refusals?: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export class TokenError extends Error {
   }
 }
 
-/** Longer than any token endpoint takes, and shorter than the leases under which it is asked. */
+/** Longer than any token endpoint takes, and shorter than the lease under which the caller asks. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
 
@@ -71,7 +71,7 @@ export async function requestTokens(
 
 /**
  * Exchanges a refresh token (RFC 6749, section 6). Sends the granted scope if the server wants it: Microsoft Entra
- * always, others once they have refused a request without it.
+ * always does, other servers do if they have refused a request without the scope.
  * @throws {TokenError}
  */
 export async function refreshTokens(
@@ -103,11 +103,11 @@ interface Refresh {
   readonly refreshToken: string;
   /** The granted scope; undefined when it is unknown. */
   readonly scope: string | undefined;
-  /** Parameters beyond those of every refresh. */
+  /** Parameters to send in addition to the usual parameters of a refresh. */
   readonly parameters?: Readonly<Record<string, string>>;
   /**
-   * Repeats the request once, at once, if the connection breaks before the response: servers with a grace period expect
-   * a client that lost its new tokens to do so.
+   * True to repeat the request once, at once, if the connection breaks before the response. Servers with a grace period
+   * expect this of a client that lost its new tokens.
    */
   readonly repeatsLost?: boolean;
 }
@@ -180,7 +180,7 @@ function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): Token
   return new TokenError(isAnswer ? 'answered' : 'unknown', error, { status });
 }
 
-/** Errors that refuse a grant: those of RFC 6749, section 5.2, and the words of GitHub and Slack for the same. */
+/** Errors that refuse a grant: the errors of RFC 6749, section 5.2, and what GitHub and Slack call them. */
 const GRANT_REFUSED: readonly string[] = [
   'invalid_grant',
   'bad_verification_code',

@@ -26,7 +26,8 @@ export interface AuditFilter {
 /** Lists the events of an organization, newest first. The caller has checked who may see them. */
 export function listAuditEvents(db: Db, filter: AuditFilter, page: Page): Promise<AuditEvent[]> {
   const { organizationId, projectId, action, actorId, targetId } = filter;
-  // Include only the given filters: with all of them in the statement, Postgres would plan for almost no rows.
+  // Include only the given filters. With all filters in the statement, Postgres would expect almost no rows and choose
+  // a slow plan.
   const conditions = [
     ownedBy(sql`organization_id`, organizationId),
     ...(projectId === undefined ? [] : [sql`project_id = ${projectId}`]),

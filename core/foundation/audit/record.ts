@@ -19,7 +19,7 @@ export const SYSTEM: Actor = { kind: 'system', id: null, address: null };
 /** Short words and numbers about the change; never a secret, and nothing that a model wrote. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | string[]>>;
 
-/** An event, and its subject in an organization. */
+/** A change to record, with its subject in an organization. */
 interface AuditEntry {
   readonly organizationId: string;
   readonly by: Actor;
@@ -29,7 +29,7 @@ interface AuditEntry {
   readonly details?: AuditDetails;
 }
 
-/** An entry about a subject in a project. Its organization is read from the project. */
+/** A change of a subject that knows only its project. The organization is read from the project. */
 type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & { readonly projectId: string };
 
 /** Records a change, in the transaction that makes it. */
@@ -63,7 +63,7 @@ export interface Author {
   readonly name: string | null;
 }
 
-/** Selects an author as one JSON value; null without one, or when the service itself made the change. */
+/** Selects an author as one JSON value; null when no author is stored, as for a change by the service itself. */
 export function authorJson(made: { readonly createdBy: Sql; readonly projectId: Sql }): Sql {
   const { createdBy, projectId } = made;
   return sql`case when starts_with(${createdBy}, 'key_')

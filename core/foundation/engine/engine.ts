@@ -8,8 +8,8 @@ export const TRIGGERS = ['schedule', 'manual', 'backfill', 'follow_up', 'rehears
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**
- * SQL condition on the trigger of a run: the run does the work of its routine. Rehearsals and answers about a result
- * count neither as results nor as failures, and notify no one.
+ * SQL condition on the trigger of a run: the run does the work of its routine. Rehearsals and answers about a result do
+ * not: they count neither as results nor as failures, and notify no one.
  */
 export function isWork(trigger: Sql): Sql {
   return sql`${trigger} not in ('follow_up', 'rehearsal')`;
@@ -47,9 +47,9 @@ export interface Engine {
   startDelivery(delivery: StartableDelivery): Promise<void>;
   /** Starts the workflow that sends an approved action, unless it is open already. */
   startAction(action: StartableAction): Promise<void>;
-  /** Asks the run's workflow to cancel; a missing one counts as cancelled. */
+  /** Asks the run's workflow to cancel. A workflow that does not exist counts as cancelled. */
   cancelRun(runId: string): Promise<void>;
-  /** Ends the run's workflow without asking it; a missing one counts as ended. */
+  /** Ends the run's workflow without asking it. A workflow that does not exist counts as ended. */
   terminateRun(runId: string, reason: string): Promise<void>;
   /** Tells whether the run's workflow is open, completed, or gone: terminated, failed, or unknown to Temporal. */
   workflowState(runId: string): Promise<'open' | 'completed' | 'gone'>;
@@ -64,7 +64,10 @@ const LONGEST_QUEUE_SECONDS = 604_800;
 /** An attempt and its few retries take minutes. A tick repeats an attempt that no worker continues. */
 const DELIVERY_TIMEOUT = '1h';
 
-/** Longest time that a request waits for Temporal. Then it continues: the row is stored, and a tick does the rest. */
+/**
+ * Longest time that a request waits for Temporal. Then the request continues without Temporal: the row is stored, and a
+ * tick does the rest.
+ */
 const DEADLINE_MS = 3_000;
 
 export function createEngine(client: Client, taskQueue: string): Engine {

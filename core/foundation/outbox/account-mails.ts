@@ -63,7 +63,8 @@ export function createAccountMails({ secrets, work }: Pick<Core, 'secrets' | 'wo
 }
 
 /**
- * Waits between attempts: they double from 10 seconds to an hour, for a week in all. A greylist asks for some minutes.
+ * Waits between attempts: they double from 10 seconds to an hour, for a week in all. The first waits are short, because
+ * a server with a greylist accepts the mail some minutes later.
  */
 const WAITS_MS = Array.from({ length: 160 }, (_, index) => Math.min(10_000 * 2 ** index, 3_600_000));
 

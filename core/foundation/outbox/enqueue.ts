@@ -4,8 +4,8 @@ import type { MailContent, MessageKind, MessageSubject } from './message.ts';
 import { NOT_THERE, queueMessages } from './waiting.ts';
 
 /**
- * Queues a mail to each of these people, in the transaction of the event, so that neither is ever stored without the
- * other. Addresses are looked up when the mail is sent.
+ * Queues a mail to each of these people, in the transaction of the event, so that mail and event are stored together or
+ * not at all. Addresses are looked up when the mail is sent.
  * @param mail.dedupeKey ensures that the mail is queued only once
  */
 export async function enqueueMail(

@@ -45,7 +45,10 @@ export interface MailContent {
   /** Label of the button that opens the page. */
   readonly button?: string;
   readonly replyTo?: string;
-  /** Set for a mail about several projects, with a part for each. Its subject and text are made when it is sent. */
+  /**
+   * Set for a mail about several projects, with a part for each. The subject and the text of the mail are made when it
+   * is sent.
+   */
   readonly parts?: readonly MailPart[];
 }
 
@@ -56,10 +59,10 @@ export interface MailContent {
 export interface MailPart {
   readonly projectId: string;
   readonly projectName: string;
-  /** New results; `more` when there are more than these. */
+  /** Number of new results; `more` is true when there are more results than this number. */
   readonly results: number;
   readonly more: boolean;
-  /** Entries that need attention. */
+  /** Number of entries that need attention. */
   readonly needs: number;
   readonly sections: readonly MailSection[];
 }
@@ -82,7 +85,7 @@ export interface MailEntry {
   /** The kind of entry, in a word or two; `tone` rates it. */
   readonly label: string;
   readonly tone: 'good' | 'warn' | 'bad' | 'plain';
-  /** Time, cost and the like. */
+  /** Time, cost and similar facts. */
   readonly facts: string;
   readonly lines: readonly string[];
   /** Lines that were added, removed or changed. */
@@ -97,7 +100,7 @@ export interface MessageSubject {
   readonly runId: string | null;
 }
 
-/** Returns false for mails about the recipient's own account or its safety: no one can unsubscribe from those. */
+/** Returns false for mails about the recipient's own account or its safety, from which no one can unsubscribe. */
 export function isUnsubscribable(kind: MessageKind): boolean {
   return !NOT_UNSUBSCRIBABLE.has(kind);
 }

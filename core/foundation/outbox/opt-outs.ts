@@ -4,16 +4,16 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 /** A person, and the mail that they have unsubscribed from. */
 export interface OptOut {
   readonly userId: string;
-  /** Id of a routine or a project, {@link digestScope} of one, or {@link ALL_DIGESTS}. */
+  /** Id of a routine or a project, the {@link digestScope} of a project, or {@link ALL_DIGESTS}. */
   readonly scopeId: string;
 }
 
-/** Names the digests of a project. A person can end them and keep the project's other mails. */
+/** Names the digests of a project as a scope, so that a person can end them and keep the project's other mails. */
 export function digestScope(projectId: string): string {
   return `digest_${projectId}`;
 }
 
-/** Names the digests of all projects of a person. */
+/** Names the digests of all projects as one scope. */
 export const ALL_DIGESTS = 'digests';
 
 /** SQL condition: the person wants no digests of the project. */
@@ -29,7 +29,7 @@ export function hasOptedOut(userId: Sql, scopeIds: Sql): Sql {
 export interface UnsubscribeLinks {
   /** Returns the address of an opt-out. The address works without a session. */
   of(optOut: OptOut): string;
-  /** Reads the token at the end of such an address; undefined if the signature is not by this service. */
+  /** Reads the token at the end of an address of an opt-out; undefined if this service has not signed the token. */
   read(token: string): OptOut | undefined;
 }
 
@@ -83,7 +83,7 @@ export async function optIn(db: Db, optOut: OptOut): Promise<void> {
   await db.run`delete from mail_optouts where user_id = ${optOut.userId} and scope_id = any(${scopesOf(optOut)})`;
 }
 
-/** Replaces an opt-out by narrower ones, if the person has made it. */
+/** Replaces an opt-out by narrower ones. Does nothing if the person has not made that opt-out. */
 export async function narrowOptOut(db: Db, { userId, scopeId }: OptOut, others: readonly string[]): Promise<void> {
   await db.run`
     with ended as (
@@ -95,7 +95,9 @@ export async function narrowOptOut(db: Db, { userId, scopeId }: OptOut, others: 
   `;
 }
 
-/** A person who wants no mail about a project wants no digest of it either. */
+/**
+ * Returns the scopes of an opt-out: a person who wants no mail about a project wants no digest of the project either.
+ */
 function scopesOf({ scopeId }: OptOut): string[] {
   return scopeId.startsWith('prj_') ? [scopeId, digestScope(scopeId)] : [scopeId];
 }

@@ -73,8 +73,9 @@ const MOST = 5_000;
 
 /**
  * Moves messages of the previous release, which may still run, into the queue of work, unless that release holds a
- * lease on them. Raises their count of attempts by one, so that a late attempt of that release records nothing.
- * @returns how many were moved
+ * lease on them. Raises the count of attempts of each message by one, so that a late attempt of that release records
+ * nothing.
+ * @returns the number of moved messages
  */
 export function adoptMessages(db: Db): Promise<number> {
   return db.run`

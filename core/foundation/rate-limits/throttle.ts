@@ -83,7 +83,7 @@ function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
 const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 15 * 60 };
 
 /**
- * Counts a sign-in at a provider that a person begins. Each one sends requests to a server, may register a client
+ * Counts a sign-in at a provider that a person begins. Each sign-in sends requests to a server, may register a client
  * there, and uses up limits that the provider sets for the operator.
  * @param at a provider, or a group of providers with one count
  * @throws {AppError} `rate_limited`

@@ -13,8 +13,8 @@ import {
 import type { TimingFields } from './timetable.ts';
 
 /**
- * Checks window and jitter against a valid schedule, and the end against the clock of Postgres, by which runs are
- * claimed, so that no due occurrence is lost.
+ * Checks window and jitter against a valid schedule, and the end against the clock of Postgres. Runs are claimed by
+ * that clock, so no due occurrence is lost.
  * @param before the earlier settings; an end that has passed since does not block another change
  * @throws {AppError} `invalid_request`
  */

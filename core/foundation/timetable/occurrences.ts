@@ -14,8 +14,8 @@ export interface Occurrence {
 
 /**
  * Returns the occurrences of the active routines of a project whose runs would start after `from`, up to and including
- * `to`, in order of their start; at most `limit`, and whether there are more. A routine whose schedule cannot be
- * computed has none.
+ * `to`, in order of their start: at most `limit`, and whether there are more. A routine whose schedule cannot be
+ * computed is left out.
  */
 export async function listOccurrences(
   db: Db,

@@ -84,8 +84,8 @@ function overAt({ endsAt, jitterSeconds }: Timing): Date {
 }
 
 /**
- * Returns the next time of a routine that is saved. A new schedule moves neither an occurrence that is due nor one
- * whose jitter has not passed yet.
+ * Returns the next time of a routine that is saved. A new schedule leaves an occurrence that is due, or whose jitter
+ * has not passed yet, as it is.
  */
 export function nextTimeAfterSave(
   before: Timed & { readonly state: string },

@@ -9,7 +9,10 @@ export interface WorkItem {
   readonly payload: unknown;
 }
 
-/** Result of an attempt. After `retry` the row waits as its kind says, until the kind has no waits left. */
+/**
+ * Result of an attempt. After `retry` the row waits as long as its kind says; once the kind has no waits left, the row
+ * is given up.
+ */
 export type WorkOutcome =
   | { readonly state: 'done' }
   | { readonly state: 'cancelled' | 'failed'; readonly error: string }
@@ -43,8 +46,8 @@ export interface RecordKind extends AnyKind {
 export const RECORD_PACE = { batch: 4, waitsMs: [10_000, 60_000, 600_000, 3_600_000] } as const;
 
 /**
- * A kind that asks another system, outside of any transaction. Its effect may happen twice, if the process dies before
- * it records the end of the row.
+ * A kind that asks another system, outside of any transaction. If the process dies before it records the end of the
+ * row, the effect may happen twice.
  */
 export interface RequestKind extends AnyKind {
   readonly attempt: (item: WorkItem, signal: AbortSignal | undefined) => Promise<WorkOutcome>;
@@ -55,7 +58,7 @@ export interface RequestKind extends AnyKind {
 }
 
 /**
- * The kinds of a release, by name. The subject that owns the work makes its kind, and the top of the core joins them. A
- * kind is undefined if this process cannot do it, and its rows wait.
+ * The kinds of a release, by name. The subject that owns the work makes its kind, and the top of the core joins the
+ * kinds. A kind is undefined if this process cannot do its work; its rows then wait.
  */
 export type Kinds = Readonly<Record<string, RecordKind | RequestKind | undefined>>;

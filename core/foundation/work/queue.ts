@@ -15,9 +15,10 @@ export function addWork(rows: Sql): Sql {
 }
 
 /**
- * Claims due rows of a kind, counts the attempt and leases them, in one statement: if the process dies afterwards, they
- * are due again. Turns alternate: the oldest row of each comes first, then the second oldest. The statement walks the
- * index from turn to turn, so its cost grows with the number of waiting turns and not with their rows.
+ * Claims due rows of a kind, counts the attempt and leases the rows, in one statement: if the process dies afterwards,
+ * the rows are due again. Turns alternate: the oldest row of each turn comes first, then the second oldest. The
+ * statement walks the index from turn to turn, so its cost grows with the number of waiting turns and not with their
+ * rows.
  */
 export function claimWork(db: Db, kind: string, limit: number): Promise<WorkItem[]> {
   return db.rows<WorkItem>`

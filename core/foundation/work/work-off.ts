@@ -10,7 +10,7 @@ interface WorkDeps {
   readonly metrics: Metrics;
 }
 
-/** Longest time of one round. The next tick continues. */
+/** Longest time of one round of work on a kind. The next tick continues. */
 const ROUND_MS = 10_000;
 
 /**
@@ -55,10 +55,10 @@ const BROKEN_OFF = 'the service broke off all attempts';
 async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefined): Promise<boolean> {
   const { kind, item } = trial;
   const delayMs = kind.waitsMs[item.attempt - 1];
-  // No wait is left: every earlier attempt died with its process.
+  // No wait is left: the last attempt was broken off with its process.
   const isBeyondLast = item.attempt > kind.waitsMs.length + 1;
   const outcome = isBeyondLast ? { state: 'failed' as const, error: BROKEN_OFF } : await attempt(deps, trial, signal);
-  // An attempt that this process broke off has no outcome: its lease runs out.
+  // An attempt that this process broke off has no outcome. The row is due again when its lease runs out.
   if (outcome === undefined) return false;
   const isGivenUp = outcome.state === 'retry' && delayMs === undefined;
   await settle(deps, trial, isGivenUp ? { state: 'failed', error: outcome.error } : outcome, delayMs);

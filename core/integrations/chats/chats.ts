@@ -14,7 +14,7 @@ export interface Chat {
   readonly name: string;
   readonly kind: ChatKind;
   readonly host: string;
-  /** Time since which the chat refuses the address for good; null while it does not. */
+  /** Time at which the chat began to refuse the address for good; null while the address works. */
   readonly goneAt: Date | null;
   /** The chat's own word for the refusal, or the HTTP status. */
   readonly goneReason: string | null;
@@ -70,7 +70,7 @@ export async function createChat(
 }
 
 /**
- * Renames a chat, or gives it another address, which clears an earlier refusal.
+ * Renames a chat, or gives it another address. A new address clears an earlier refusal.
  * @throws {AppError} `chat_not_found`, `invalid_request`
  */
 export async function changeChat(

@@ -10,7 +10,7 @@ export interface ChatExchange extends Exchange {
   readonly verdict: ChatVerdict;
 }
 
-/** Posts a message to a chat, once. Any response of the chat is an outcome, never an error. */
+/** Posts a message to a chat, once. Never throws for a response of the chat: a refusal is an outcome too. */
 export async function postToChat(
   { outbound, secrets }: Pick<Core, 'outbound' | 'secrets'>,
   chat: { readonly id: string; readonly kind: ChatKind; readonly sealedUrl: string },

@@ -85,8 +85,9 @@ const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Revokes the tokens of a deleted connection at their issuer (RFC 7009): the refresh token, which takes the access
- * tokens with it, else the access token. Tries once, and logs the result without the provider's words.
+ * Revokes the tokens of a deleted connection at their issuer (RFC 7009): the refresh token, whose revocation also ends
+ * the access tokens, or the access token if there is no refresh token. Tries once, and logs the result without the
+ * provider's words.
  */
 export async function revokeGrant(
   deps: RevocationDeps,

@@ -13,7 +13,7 @@ export interface AskedQuestion {
   readonly question: string;
   /** Null if any text may be the answer. */
   readonly choices: readonly string[] | null;
-  /** The answer that counts until a person gives another one; null for none. */
+  /** The answer that counts until a person gives another answer; null for none. */
   readonly defaultAnswer: string | null;
 }
 

@@ -35,7 +35,7 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
-/** A call that was not sent, because its caller did not confirm it. */
+/** A call that was not sent, because the caller of `callOnce` did not confirm the call. */
 export interface Overtaken {
   readonly kind: 'overtaken';
 }
@@ -58,7 +58,7 @@ export interface FailedCall {
   readonly secrets: readonly string[];
 }
 
-/** Limit of the call itself. The requests before it have the shorter limit. */
+/** Time limit of the call itself. Each request before the call has a shorter limit. */
 const CALL_TIMEOUT_MS = 120_000;
 const PREPARE_TIMEOUT_MS = 30_000;
 
@@ -115,12 +115,12 @@ export async function prepare(
   return decision;
 }
 
-/** Reasons that concern the tool itself, and not this one call. */
+/** Reasons that concern the tool itself and so disable its policy, not only this one call. */
 const RETIRING: ReadonlySet<RefusalReason> = new Set(['tool_changed', 'tool_vanished']);
 
 /**
- * Disables the policy of a tool that a run found changed or gone. The policy then has the live definition and the
- * confirmed hash, and the routine returns to draft.
+ * Disables the policy of a tool that a run found changed or gone, and returns the routine to draft. The policy shows
+ * the server's present definition beside the confirmed hash.
  */
 async function retirePolicy(
   { database, emit }: Pick<ToolCallDeps, 'database' | 'emit'>,
@@ -164,7 +164,7 @@ export interface LiveTool {
 
 /**
  * Asks the server for the tool, and once more on a fresh session if the first request did not reach the server. If an
- * earlier list of the run shows the confirmed definition, no new list is read. Only a new list can refuse a call.
+ * earlier list of the run shows the confirmed definition, no new list is read. A call is refused only after a new list.
  */
 async function findLive(
   deps: ToolCallDeps,
@@ -207,7 +207,7 @@ async function findLive(
 
 /**
  * Tells whether a second request may succeed: the server may have forgotten the session or closed an idle connection.
- * Asking for a tool changes nothing, so it can be repeated.
+ * Asking for a tool changes nothing, so the request can be repeated.
  */
 function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
   if (lease?.reused === true) return true;

@@ -9,18 +9,18 @@ import type { LeftOutKeyword, PolicyState, ReadableSchemas, ToolPolicy } from '.
 import { countEnabled, holdRoutine, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
 
 export interface PolicyPatch {
-  /** True when the person has seen the definition and lets the tool run without asking. */
+  /** True when the person has seen the definition and lets the tool run without asking them. */
   readonly confirmAutomaticExecution?: boolean | undefined;
   readonly state?: PolicyState | undefined;
   readonly maxCallsPerRun?: number | null | undefined;
   readonly argumentSchema?: Readonly<Record<string, unknown>> | null | undefined;
-  /** Hash of the definition that the caller has seen; another one is refused. */
+  /** Hash of the definition that the caller has seen; a change is refused if the definition has another hash now. */
   readonly definitionHash?: string | undefined;
 }
 
 /**
- * Changes a policy. Only a confirmation makes a policy automatic or widens an automatic one; without one, a change can
- * make it stricter, or hold each call for a person. Each change is material for the routine.
+ * Changes a policy. Only a confirmation makes a policy automatic or widens an automatic policy. A change without a
+ * confirmation can make a policy stricter, or hold each call for a person. Each change is material for the routine.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `policy_not_found`, `confirmation_required`,
  * `precondition_failed`, `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
@@ -29,7 +29,7 @@ export async function changePolicy(
   input: PolicyChangeInput,
 ): Promise<ToolPolicy> {
   const { projectId, routineId, patch } = input;
-  // Compile the schemas outside the transaction, because that takes time, and only for a change without other faults.
+  // Compile the schemas outside the transaction, because that takes time. Find the other faults of the change first.
   const hasSchemas = patch.confirmAutomaticExecution === true || patch.state === 'hold' || patch.argumentSchema != null;
   const checked = hasSchemas ? await transaction(database, (tx) => propose(tx, input)) : undefined;
   const readable = checked === undefined ? null : await readSchemas(checked.before, patch);
@@ -88,7 +88,7 @@ function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyCh
   const limits = { maxCallsPerRun, argumentSchema };
   if (patch.state === 'hold') {
     assertThere(before);
-    // A hold needs a confirmation of the definition only, because a person decides about each call.
+    // To hold a tool, a person confirms only its definition, because a person decides about each call.
     return { state: 'hold', confirmedBy: before.state === 'hold' ? undefined : actor, ...limits };
   }
   const asksForNothing =
@@ -107,7 +107,8 @@ function assertThere({ vanishedAt }: ToolPolicy): void {
 type Limits = Pick<PolicyChange, 'maxCallsPerRun' | 'argumentSchema'>;
 
 /**
- * Tells whether limits are stricter. One schema in place of another may allow anything, so it never counts as stricter.
+ * Tells whether limits are stricter. A schema in place of another one never counts as stricter, because the new schema
+ * may allow anything.
  */
 function isStricter(before: Limits, after: Limits): boolean {
   const calls = after.maxCallsPerRun ?? Number.POSITIVE_INFINITY;
@@ -154,7 +155,7 @@ async function readSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<Read
   return Object.keys(read).length === 0 ? null : { ...read, leftOut: leftOut.slice(0, MAX_LEFT_OUT) };
 }
 
-/** The most keywords that a message names. */
+/** The most unreadable keywords that the message of a refusal names. */
 const MAX_LEFT_OUT = 50;
 
 function isSame(before: ToolPolicy, change: PolicyChange): boolean {

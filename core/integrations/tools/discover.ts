@@ -62,7 +62,7 @@ const inTurn = createTurns(20);
 async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const { projectId, routineId, connectionId } = scope;
   const { database, emit } = deps;
-  // Check the routine before the server is asked, which takes time. Lock it only afterwards.
+  // Check the routine before the server is asked, which takes time. Lock the routine only afterwards.
   await transaction(database, (tx) => holdRoutine(tx, scope));
   const listed = await askServer(deps, scope);
   return transaction(database, async (tx) => {
@@ -90,7 +90,7 @@ async function askServer(
   { projectId, connectionId }: { projectId: string; connectionId: string },
 ): Promise<ListedTools> {
   const connection = await readConnection(deps.database, projectId, connectionId);
-  // Typed credentials need no sign-in. The server has just accepted them.
+  // Typed credentials need no sign-in, so a server with such credentials is asked in every state of the connection.
   const typedIn = connection.auth === 'bearer' || connection.auth === 'headers';
   const ready = connection.state === 'ready';
   if (connection.url === null || !(ready || typedIn)) throw notReady(connection);

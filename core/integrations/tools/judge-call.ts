@@ -20,7 +20,7 @@ export interface WantedCall {
   readonly runStartedAt: Date;
   /** Calls that the run has sent before under the same policy. */
   readonly earlierCalls: number;
-  /** True when an earlier attempt recorded that it sends exactly this call. */
+  /** True when an earlier attempt recorded that it was about to send exactly this call. */
   readonly maybeSent: boolean;
   /** True when a person or a standing rule lets this call of a held tool through. */
   readonly permitted?: boolean;
@@ -34,17 +34,17 @@ export interface AllowedCall<Found> {
   readonly found: Found;
 }
 
-/** A call that an earlier attempt may have sent, and that must not be repeated. */
+/** A call that an earlier attempt may have sent, and that must not be made again. */
 export interface MaybeSent {
   readonly kind: 'maybe_sent';
 }
 
 /**
  * Decides whether a call may be made: a person confirmed the tool before the run began, the run keeps to the policy,
- * and the server still defines the tool as confirmed. This is the only decision; the statement that records the sending
- * checks that it is still valid.
+ * and the server still defines the tool as confirmed. No other code decides this; the statement that records the
+ * sending checks that the decision is still valid.
  * @param findNow finds the tool at its server with the hash of its definition, after all other checks; undefined when
- * it is gone
+ * the tool is gone
  */
 export async function judgeCall<Found extends { readonly hash: string }>(
   wanted: WantedCall,
@@ -94,7 +94,10 @@ export async function judgeOnRecord(
   return { kind: 'recorded', target, args };
 }
 
-/** Returns the target if its policy was confirmed before the run began: nothing during a run extends its rights. */
+/**
+ * Returns the target if its policy was confirmed before the run began: nothing during a run extends the rights of the
+ * run.
+ */
 function confirmedInTime({ target, runStartedAt, permitted = false }: WantedCall): ToolTarget | undefined {
   if (target === undefined || target.policy.state === 'disabled') return undefined;
   if (target.policy.state === 'hold' && !permitted) return undefined;
@@ -132,9 +135,9 @@ async function canCheckResult(policy: Declares): Promise<boolean> {
 }
 
 /**
- * Names the fault of a result by its tool's output schema; undefined without one. A tool that declares a schema must
- * send structured content that fits it (MCP, "Tools: Output Schema"). An error that the tool reports has no result and
- * is exempt.
+ * Names the fault of a result by its tool's output schema; undefined if there is none. A tool that declares a schema
+ * must send structured content that fits the schema (MCP, "Tools: Output Schema"). An error that the tool reports has
+ * no result and is exempt.
  */
 export async function resultFault(
   policy: Declares,

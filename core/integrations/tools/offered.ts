@@ -119,6 +119,6 @@ function nameFor(
   own: readonly string[],
 ): string {
   const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
-  // Add the whole id, because another server could choose a name that ends in a part of it.
+  // Add the whole id of the policy: another server could choose a name that ends in a part of the id.
   return clashes || own.includes(plain) ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}` : plain;
 }

@@ -52,7 +52,7 @@ export function ownDefinition(name: OwnToolName, rule: FinishRule): ToolDefiniti
   return name === FINISH ? finishTool(rule) : TOOLS[name];
 }
 
-/** Outcomes that a model can state. A run that could not do its work fails; the others succeed. */
+/** Outcomes that a model can state. A run that states `could_not` fails; a run with any other outcome succeeds. */
 export const STATED_OUTCOMES = ['done', 'nothing_to_report', 'partial', 'could_not'] as const;
 
 /** Urgency of reading a result, in the opinion of the model that wrote it. */
@@ -64,9 +64,9 @@ export const FINISH = 'finish';
 /** Fields of a routine that decide the parameters of `finish`. */
 interface FinishRule {
   readonly outcome: string;
-  /** True if a run may say that it was the last one. */
+  /** True if a run may state that no further runs are needed. */
   readonly mayComplete: boolean;
-  /** Most hours by which a run may postpone the next one; null if it may not. */
+  /** Most hours by which a run may postpone the next run; null if the run may not postpone it. */
   readonly mayPutOffHours: number | null;
   /** JSON Schema of the result; null for any text. */
   readonly resultSchema: JsonObject | null;
@@ -88,7 +88,7 @@ function finishTool({ outcome, resultSchema, mayComplete, mayPutOffHours }: Fini
         ...(mayComplete ? { final: FINAL } : {}),
         ...(mayPutOffHours === null ? {} : { nextNotBefore: nextNotBefore(mayPutOffHours) }),
       },
-      // A run with nothing to report has no result.
+      // `result` is not required here, because a run with nothing to report has no result.
       required: states ? ['outcome', 'summary'] : ['result'],
       additionalProperties: false,
     },

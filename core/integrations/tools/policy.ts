@@ -18,7 +18,7 @@ export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
   readonly toolName: string;
   /** Hash of the server's latest definition. */
   readonly definitionHash: string;
-  /** Hash of the confirmed definition. The tool is enabled only while both are the same. */
+  /** Hash of the confirmed definition. The tool is enabled only while this hash equals `definitionHash`. */
   readonly confirmedHash: string | null;
   readonly confirmedDefinition: ConfirmedDefinition | null;
   /** Readable parts of the confirmed schemas; null if all of them can be read. */
@@ -35,7 +35,7 @@ export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
   readonly updatedAt: Date;
 }
 
-/** The parts of a definition that can change. Another name is another tool. */
+/** The parts of a definition that can change. The name cannot: a tool with another name is another tool. */
 export type ConfirmedDefinition = Omit<ToolDefinition, 'name'>;
 
 /** A tool's schemas without their unreadable keywords. A schema that is wholly readable is left out. */

@@ -164,9 +164,9 @@ export interface VersionTool {
   readonly name: string;
   readonly definitionHash: string | null;
   readonly maxCallsPerRun: number | null;
-  /** SHA-256 of the argument schema, which may be long; null without one. */
+  /** SHA-256 of the argument schema, in place of the schema, which may be long; null if there is no schema. */
   readonly argumentSchemaHash: string | null;
-  /** True for a tool whose calls wait for a person; absent for an automatic one. */
+  /** True for a tool whose calls wait for a person; absent for an automatic tool. */
   readonly held?: boolean;
 }
 
@@ -189,8 +189,8 @@ export interface ToolTarget {
 }
 
 /**
- * Selects the target as one JSON value, for a statement that also reads other data of the call; null if the policy or
- * its connection is gone.
+ * Selects policy and connection of a call as one JSON value, for a statement that also reads other data of the call;
+ * null if the policy or its connection is gone.
  */
 export function targetJson(ids: { projectId: Sql; routineId: Sql; policyId: Sql; connectionId: Sql }): Sql {
   return sql`(

@@ -7,18 +7,18 @@ import { checkedSchemas, type ToolPolicy } from './policy.ts';
 export const STAND_INS = ['schema', 'earlier_answer', 'nothing'] as const;
 export type StandIn = (typeof STAND_INS)[number];
 
-/** A call of a rehearsal: allowed, and not sent. */
+/** A call that a rehearsal was allowed to make, and did not send. */
 export interface StagedCall {
   readonly kind: 'staged';
   readonly standIn: StandIn;
-  /** The text of the stand-in; empty for none. */
+  /** The text of the stand-in; empty for `nothing`. */
   readonly text: string;
   readonly secrets: readonly string[];
 }
 
 /**
  * Judges a call like any other, by its policy, its arguments and the live definition of its tool, but does not send it.
- * @param lastAnswer reads the last real answer of the tool; undefined without one
+ * @param lastAnswer reads the last real answer of the tool; undefined if there is none
  */
 export async function stageCall(
   deps: ToolCallDeps,

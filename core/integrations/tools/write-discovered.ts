@@ -47,12 +47,12 @@ export async function writeDiscovered(
 }
 
 /**
- * Size of JSON that is written at once. A server may list megabytes, and hashing and writing all of it would block the
- * event loop.
+ * Size of JSON that is written at once. A server may list megabytes; hashing and writing all of them at once would
+ * block the event loop.
  */
 const BATCH_LENGTH = 256 * 1024;
 
-/** Writes the tools as lists of JSON, each list on demand. */
+/** Yields the tools as lists of JSON. Each list is made when it is asked for. */
 function* batchesOf(tools: readonly ToolDefinition[]): Generator<string> {
   let batch: string[] = [];
   let length = 0;

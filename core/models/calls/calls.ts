@@ -5,7 +5,7 @@ import { LONELY_MS } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { RuntimeLease } from '#lib/runtime-client/index.ts';
 
-/** A call that the runtime makes on an account, for one model step. */
+/** A call to make on an account through the runtime, for one model step. */
 export interface CallOrder {
   readonly connection: ModelConnectionRef;
   readonly runId: string;
@@ -19,7 +19,7 @@ export interface CallOrder {
   readonly wanted: Sql;
 }
 
-/** A call that may be made: it occupies a place of its account until it has ended. */
+/** A call that may be made. The call occupies a place of its account until it has ended. */
 export interface IssuedCall {
   /**
    * Made of run, step and attempt. It stays the same until an outcome is recorded, so that the provider is asked once.
@@ -44,8 +44,8 @@ export type Issue =
 
 /**
  * Issues a call of a step. An earlier call of the step without an outcome is issued again under its request id, even
- * when its worker is gone. The account is locked first: the second of two callers at the same moment then sees the
- * place that the first one took.
+ * when its worker is gone. Locks the account first, so that two calls issued at the same moment cannot take the same
+ * place.
  */
 export function issueCall(database: Database, providers: ModelProviders, order: CallOrder): Promise<Issue> {
   return transaction(database, async (tx) => {
@@ -87,7 +87,7 @@ interface Found extends RuntimeLease {
   readonly requestId: string | null;
 }
 
-/** @returns undefined when no lease runs */
+/** @returns undefined when no process has the lease on the runtime */
 function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Found | undefined> {
   const { connection, runId, step, credentialVersion, concurrency } = order;
   // A call continues at the runtime after its worker is lost, so its place is not free yet.
@@ -133,8 +133,8 @@ function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Foun
 export type CallEnd = 'failed' | 'unknown_outcome';
 
 /**
- * Records the outcome of a call without a response; a later attempt at its step gets a request id of its own.
- * @returns false when the call had ended already, with an outcome that another attempt also received
+ * Records the outcome of a call without a response. A later attempt at the step gets a new request id.
+ * @returns false when the call had ended already: another attempt has received and recorded the same outcome
  */
 export async function endCall(
   db: Db,
@@ -161,7 +161,7 @@ export function callHolds({ requestId, lease }: IssuedCall): Sql {
 }
 
 /**
- * Updates a call that has its response; a common table expression of the statement that records the step.
+ * Returns the common table expression that marks a call as succeeded, for the statement that records the step.
  * @param step relation that is empty when the step is not recorded
  */
 export function callSucceeded({ requestId }: IssuedCall, step: Sql): Sql {
@@ -170,9 +170,9 @@ export function callSucceeded({ requestId }: IssuedCall, step: Sql): Sql {
 }
 
 /**
- * Updates a call whose response came too late for its step; a common table expression of the statement that counts its
- * usage. It returns a row the first time, and none if the usage was counted before, with the step or by another
- * attempt.
+ * Returns the common table expression that marks a call whose response came too late for its step, for the statement
+ * that counts the usage. The expression gives a row the first time, and none if the usage was counted before, with the
+ * step or by another attempt.
  */
 export function callCounted({ requestId }: IssuedCall): Sql {
   return sql`update model_calls set state = 'succeeded', ended_at = coalesce(ended_at, now())
@@ -180,8 +180,8 @@ export function callCounted({ requestId }: IssuedCall): Sql {
 }
 
 /**
- * Ends the open calls of runs; a common table expression of the statement that ends the runs. Whether the provider was
- * asked stays unknown.
+ * Returns the common table expression that ends the open calls of runs, for the statement that ends the runs. Whether
+ * the provider was asked stays unknown.
  * @param ended relation with the `id` of each run
  */
 export function callsOfRunOver(ended: Sql): Sql {
@@ -189,7 +189,7 @@ export function callsOfRunOver(ended: Sql): Sql {
         from ${ended} ended where k.run_id = ended.id and k.state = 'issued'`;
 }
 
-/** Ends calls whose lease has run out without an outcome. */
+/** Ends calls whose lease has run out before an outcome was recorded. */
 export async function expireCalls(db: Db): Promise<void> {
   await db.run`
     update model_calls set state = 'unknown_outcome', failure = 'lease_over', ended_at = now()
@@ -198,8 +198,8 @@ export async function expireCalls(db: Db): Promise<void> {
 }
 
 /**
- * Ends the calls that an account has under way, in the transaction that takes the account away: their responses are no
- * longer recorded.
+ * Ends the open calls of an account, in the transaction that takes the account away: the responses to these calls are
+ * no longer recorded.
  * @returns the calls, for `cancelAtRuntime` after the commit
  */
 export async function endOpenCalls(

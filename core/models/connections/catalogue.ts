@@ -33,7 +33,7 @@ function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
   const { modelRuntime: runtime } = deps;
   if (runtime === undefined) return undefined;
   return {
-    // Leave room for others: the runtime takes eight calls at a time, and calls of runs matter more.
+    // Leave room for calls of runs, which matter more: the runtime takes eight calls at a time.
     batch: 2,
     waitsMs: [],
     attempt: ({ key, payload }, signal) => refresh(deps, runtime, { id: key, ...inProject.parse(payload) }, signal),
@@ -154,7 +154,7 @@ export interface OfferedModel extends CatalogueModel {
   readonly connectionId: string;
 }
 
-/** Lists the models of the accounts that may be used now: all of a project, or of one account. */
+/** Lists the models of the accounts that may be used now: of all accounts of a project, or of one. */
 export function listOfferedModels(
   db: Db,
   providers: ModelProviders,

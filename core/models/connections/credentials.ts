@@ -48,7 +48,8 @@ export interface ModelCredentials {
   ): Promise<CallCredential>;
   /**
    * Notes that the provider refused the credential of this version.
-   * @returns another credential to repeat the call with, once; undefined without one, and the account is then not ready
+   * @returns another credential, to repeat the call with once; undefined if there is none, and the account is then
+   * marked as not ready
    */
   refused(ref: ModelConnectionRef, version: number, signal: AbortSignal): Promise<CallCredential | undefined>;
 }
@@ -100,7 +101,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
       const ready = await unlessNotReady(readReady(ref));
       if (ready === undefined) return undefined;
       const { stored, provider, opened } = ready;
-      // Another caller has renewed it since.
+      // Another caller has renewed the credential since.
       if (stored.version !== version) return current(ref);
       if (opened.kind === 'api_key') {
         await markNotReady(database, ref, version, 'credential_rejected');
@@ -120,8 +121,8 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
 }
 
 /**
- * Tells whether a credential lasts until a call ends. If its whole life is shorter than the call, it lasts for half of
- * its life.
+ * Tells whether a credential lasts until a call ends. If its whole life is shorter than the call, more than half of
+ * that life must be left.
  */
 function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number): boolean {
   if (expiresAt === null || expiresAt.getTime() > endsAt) return true;

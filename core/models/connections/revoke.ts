@@ -98,7 +98,10 @@ export async function keepForRevocation(
   `;
 }
 
-/** Due time that hides a revocation from the previous release, which attempts every row that is due. */
+/**
+ * Due time that hides a revocation from the previous release, which attempts every row of `model_revocations` that is
+ * due.
+ */
 const NOT_THERE = sql`'infinity'::timestamptz`;
 
 /** Moves revocations of the previous release, which may still run, into the queue of work. */

@@ -24,12 +24,15 @@ export interface FigureStore {
   forget(): void;
 }
 
-/** Time after which a change by another process is seen. A step reads its project's figures no more often. */
+/**
+ * Time after which this process sees a change by another process. A step reads the figures of its project at most this
+ * often.
+ */
 const FRESH_MS = 5_000;
 
 interface Entered extends ServedModel {
   readonly organizationId: string;
-  /** Null in the only row of an organization that has entered no figures. */
+  /** Null in the one row that stands for an organization without figures. */
   readonly figures: SomeFigures | null;
 }
 

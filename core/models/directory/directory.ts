@@ -25,12 +25,15 @@ export interface ModelList {
 /** An organization that looks for models. */
 export interface Looking {
   readonly organizationId: string;
-  /** Finds the figures that the organization entered for a model. */
+  /** Returns the figures that the organization entered for a model. */
   byHand(model: ServedModel): SomeFigures | undefined;
 }
 
 export interface ModelDirectory {
-  /** Returns the newest list of every source. @throws {AppError} `models_unavailable` when none has ever given one */
+  /**
+   * Returns the newest list of every source. @throws {AppError} `models_unavailable` when no source has ever given a
+   * list
+   */
   list(looking?: Looking): Promise<ModelList>;
   /**
    * Finds the option that a reference names.
@@ -39,7 +42,7 @@ export interface ModelDirectory {
   find(reference: ModelReference, looking?: Looking): Promise<ModelOption | undefined>;
   /** Says why no model is found for a reference: its source is gone, or the model has another id now. */
   explainAbsence(modelId: string): string;
-  /** Returns the state of each source, after asking those whose list has aged. */
+  /** Returns the state of each source, after asking the sources whose list is old. */
   sources(): Promise<readonly SourceState[]>;
 }
 
@@ -52,9 +55,9 @@ export interface DirectorySettings extends CacheSettings {
 const PATIENCE_MS = 1_000;
 
 /**
- * Joins the lists of all sources, each cached on its own: a source that is down hides no model of the others. With
- * several sources, the name of a source precedes its ids, unless it is configured otherwise. A reference never leads to
- * a source that it does not name.
+ * Joins the lists of all sources. Each list is cached on its own, so a source that is down hides no model of the
+ * others. With several sources, ids begin with the name of their source, unless the operator has turned that off. A
+ * reference never leads to a source that it does not name.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
   const { abilities, names } = settings;
@@ -176,7 +179,10 @@ function patience(): Promise<void> {
 
 /** Names that sources of this installation have put before the ids of their models. */
 export interface KnownNames {
-  /** Records the names of this process once, and reads the names of others at most once a minute. */
+  /**
+   * Records the names of this process's sources once, and reads the names that other processes recorded, at most once a
+   * minute.
+   */
   refresh(): Promise<void>;
   /** Returns true for a name whose source is no longer configured. */
   isFormer(name: string): boolean;
@@ -185,8 +191,8 @@ export interface KnownNames {
 const FRESH_MS = 60_000;
 
 /**
- * Remembers the names of sources. Otherwise `openai/gpt-5` of a removed source could be read as the id of a model at
- * another one.
+ * Remembers the names that sources have had. Otherwise `openai/gpt-5` of a removed source could be read as the id of a
+ * model at another source.
  */
 export function createKnownNames(database: Db, sources: readonly ModelSource[]): KnownNames {
   const present = new Set(sources.map(({ name }) => name));

@@ -59,7 +59,10 @@ export function createProjectModels({
   };
 }
 
-/** Makes the option of an account's model. The owner of the account pays for it, at a price that no provider states. */
+/**
+ * Makes the option of an account's model. The owner of the account pays for the model, at a price that no provider
+ * states.
+ */
 function optionOf(
   { provider, connectionId, id, name, contextTokens }: OfferedModel,
   modelProviders: ModelProviders,

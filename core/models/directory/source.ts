@@ -21,14 +21,14 @@ import { firstKnown, type FigureOrigin, type ModelOption, type SomeFigures } fro
 export interface SourcedModel {
   readonly served: ServedModel;
   readonly name: string;
-  /** Figures that override a learned window. */
+  /** Figures that have priority over a context window learned from refusals. */
   readonly before: readonly (readonly [FigureOrigin, SomeFigures])[];
-  /** Figures that fill gaps in all others. */
+  /** Figures that count only where no other origin has a value. */
   readonly after: readonly (readonly [FigureOrigin, SomeFigures])[];
   readonly abilities: ModelOption['abilities'];
 }
 
-/** Collects the figures of a model from list and configuration. Learned and entered figures are added later. */
+/** Collects the figures of a model from list and configuration. `optionOf` adds learned and entered figures. */
 export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedModel {
   const operator = source.figures[listed.id];
   const stated: SomeFigures = {
@@ -43,7 +43,8 @@ export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedMo
     ['operator', stated],
     ['local', source.local ? { prices: FREE } : {}],
   ];
-  // Look in the catalogue only for missing figures: it compares the id with hundreds of others, slow for many models.
+  // Look in the catalogue only for missing figures: the look-up compares the id with hundreds of ids, which is slow for
+  // many models.
   const { contextTokens, prices } = firstKnown(before).figures;
   const lacks = !source.local && (contextTokens === null || prices === null);
   return {
@@ -65,7 +66,8 @@ export function optionOf(
 ): ModelOption {
   const { maxOutputTokens, contextTokens, ...learned } = known;
   const { figures, origins } = firstKnown([
-    // A maximum that the server named in a refusal precedes its list, which may ignore how the server was started.
+    // The maximum that the server named in a refusal comes before the list's, which may ignore how the server was
+    // started.
     ['learned', { maxOutputTokens }],
     ...model.before,
     ['learned', { contextTokens }],
@@ -89,7 +91,7 @@ export function optionOf(
   };
 }
 
-/** A source as people see it. */
+/** The state of a source, as people see it. */
 export interface SourceState {
   readonly name: string;
   readonly label: string;
@@ -99,9 +101,9 @@ export interface SourceState {
   /** Null if callers may not see the address. */
   readonly baseUrl: string | null;
   readonly state: 'ready' | 'stale' | 'unavailable';
-  /** One sentence about a failed last request, with the remedy. */
+  /** One sentence about the last request, if the request failed, with the remedy. */
   readonly lastError: string | null;
-  /** Duration of the last request that gave a list. */
+  /** Duration of the last request that gave a list, in milliseconds. */
   readonly latencyMs: number | null;
   readonly models: number;
   readonly fetchedAt: Date | null;

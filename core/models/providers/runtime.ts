@@ -41,7 +41,7 @@ export interface ModelRuntimeDeps extends Pick<Core, 'database'> {
   readonly freshMs?: number;
 }
 
-/** Opens the configured runtime; undefined without one. */
+/** Opens the client of the configured runtime; undefined if no runtime is configured. */
 export function openModelRuntime(
   config: ConfigOf<'worker'>,
   database: Database,
@@ -142,9 +142,9 @@ export interface KeeperDeps extends Pick<Core, 'database' | 'log'> {
 const RENEW_EVERY_MS = 8_000;
 
 /**
- * Renews the lease on the runtime until `signal` aborts, on both sides: at the runtime by an envelope with its epoch,
- * then in the table. Any number of processes renew the same lease. The lease is never given back, because others may be
- * using it; it runs out.
+ * Renews the lease on the runtime until `signal` aborts: first at the runtime, by an envelope with the lease's epoch,
+ * then in the table. Any number of processes renew the same lease. The lease is never given back, because another
+ * process may be using it; it runs out.
  */
 export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): Promise<void> {
   let held = true;
@@ -169,16 +169,16 @@ async function renew({ database, runtime }: KeeperDeps): Promise<boolean> {
   return renewRuntimeLease(database, lease);
 }
 
-/** Reads the running lease; undefined without one. */
+/** Reads the running lease; undefined if none runs. */
 export function readRuntimeLease(db: Db): Promise<RuntimeLease | undefined> {
   return db.row<RuntimeLease>`select instance_id as "instanceId", epoch from runtime_lease where expires_at > now()`;
 }
 
 /**
- * Takes the lease with the next epoch, once the present one has run out. Until then no other instance gets it, not even
- * a replacement, because both might work at the same time.
+ * Takes the lease with the next epoch, once the present lease has run out. Until then no other instance gets a lease,
+ * not even a replacement, because both might work at the same time.
  * @param input.seenEpoch the highest epoch that the runtime has seen
- * @returns undefined when another process has just taken it
+ * @returns undefined when another process has just taken the lease
  */
 export function takeRuntimeLease(
   db: Db,

@@ -21,7 +21,7 @@ export const authorizationServer = z.strictObject({
   tokenEndpoint: z.string(),
   /** The endpoint that revokes tokens (RFC 7009), if there is one. */
   revocationEndpoint: z.string().optional(),
-  /** The methods that the server lists; empty when it lists none. */
+  /** The ways to authenticate a client that the server lists; empty when the server lists none. */
   tokenEndpointAuthMethods: z.array(z.string()),
   /** True when its responses always carry `iss` (RFC 9207). */
   sendsIssuer: z.boolean(),
@@ -33,7 +33,10 @@ export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /** True for a client that a person entered: it outlives the sign-in. Each sign-in chooses any other client again. */
+  /**
+   * True for a client that a person entered: it is used for later sign-ins too. Any other client is chosen again at
+   * each sign-in.
+   */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;
@@ -71,7 +74,7 @@ export interface DiscoveredServer {
 
 /**
  * Follows the MCP authorization specification from a tool server's 401 to its authorization server: protected resource
- * metadata (RFC 9728), then authorization server metadata (RFC 8414, or OpenID Connect Discovery). Other servers name
+ * metadata (RFC 9728), then authorization server metadata (RFC 8414, or OpenID Connect Discovery). Outside servers name
  * every address on the way, so `fetch` is the guarded one.
  * @throws {SignInError}
  */
@@ -136,8 +139,8 @@ async function metadataFor(
 }
 
 /**
- * Reads the metadata at a tool server of the 2025-03-26 specification, which is its own authorization server. Its
- * issuer may have a path.
+ * Reads the metadata of a tool server of the 2025-03-26 specification. Such a server is its own authorization server,
+ * and its issuer may have a path.
  */
 async function ownMetadata(
   fetch: typeof globalThis.fetch,
@@ -151,7 +154,10 @@ async function ownMetadata(
   return metadata;
 }
 
-/** Reads metadata without comparing the issuer. The library would compare each character, so the callers compare it. */
+/**
+ * Reads metadata without comparing the issuer. The library would compare each character, so the callers compare issuers
+ * themselves.
+ */
 function readMetadata(
   fetch: typeof globalThis.fetch,
   issuer: string,

@@ -10,7 +10,7 @@ import { SignInError } from './sign-in.ts';
 
 /**
  * Returns the address of this service's client metadata document for a callback. The addresses never change: each is
- * our client id at every authorization server that has seen it. Each issuer of tool servers has a document of its own,
+ * the client id at every authorization server that has seen it. Each issuer of tool servers has a document of its own,
  * because the document names the return address. The address without a callback serves all other sign-ins.
  */
 export function clientMetadataUrlOf(publicUrl: string): (callback: string) => string {
@@ -61,7 +61,7 @@ export function clientMetadataDocument(
 
 /**
  * Uses the address of the metadata document as client id. Undefined without https, which the draft demands, and for an
- * address that outside servers cannot read: the person would see that error only at the provider.
+ * address that outside servers cannot read: the sign-in would fail at the provider, where the person cannot mend it.
  */
 export function clientByMetadata(outbound: Pick<OutboundClient, 'urlFault'>, url: string): OAuthClient | undefined {
   if (!isHttpsUrl(url) || outbound.urlFault(url) !== undefined) return undefined;

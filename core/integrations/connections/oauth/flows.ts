@@ -15,7 +15,7 @@ export interface FlowOwner {
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
-  /** Connection of a first or repeated sign-in; null makes a new one. */
+  /** Connection of a first or repeated sign-in; null for a sign-in that makes a new connection. */
   readonly connectionId: string | null;
   /** The name of a new connection. */
   readonly name: string | null;
@@ -71,7 +71,7 @@ export interface Presented {
  */
 export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Promise<Flow | undefined> {
   const hash = hashOf(presented.state);
-  // A row without secrets was taken before. `connection_id` is set once the connection exists.
+  // If `sealed` is empty, the sign-in was taken before. `connection_id` is set again once the connection exists.
   const taken = await db.row<FlowOwner & { sealed: string; live: boolean; member: boolean }>`
     with flow as (
       select * from oauth_flows
@@ -125,7 +125,7 @@ export interface Made {
   readonly connectionId: string;
 }
 
-/** Longest wait: longer than the requests to a provider that end a sign-in. */
+/** Longest wait for another request, which is longer than the requests to a provider that end a sign-in. */
 const WAIT_MS = 30_000;
 
 /**

@@ -26,8 +26,8 @@ export const grant = z.strictObject({
   accessToken: z.string(),
   refreshToken: z.string().nullable(),
   /**
-   * The discovered server and this service's client there; null for a managed provider, which its file and
-   * configuration describe.
+   * The discovered server and this service's client there; null for a managed provider, whose file and configuration
+   * describe both.
    */
   issued: z.strictObject({ server: authorizationServer, client: oauthClient }).nullable(),
   /** The resource indicator (RFC 8707) of the tokens. */
@@ -37,7 +37,7 @@ export type Grant = z.output<typeof grant>;
 
 /**
  * Opens a stored grant.
- * @throws {AppError} `connection_not_ready` without one
+ * @throws {AppError} `connection_not_ready` if no grant is stored
  */
 export function openGrant(
   { connectionSecrets }: { readonly connectionSecrets: ConnectionSecrets },
@@ -118,9 +118,9 @@ export interface StoredGrant {
   readonly expired: boolean;
   /** The scopes that the provider named. */
   readonly scopes: readonly string[];
-  /** Further scopes that a server has demanded. */
+  /** Further scopes that the tool server has demanded. */
   readonly demandedScopes: readonly string[];
-  /** Refusals to renew these tokens so far; null without any. */
+  /** Refusals to renew these tokens so far; null if there was none. */
   readonly refusals: Refusals | null;
 }
 
@@ -215,8 +215,8 @@ export async function retireGrant(
 
 /**
  * Records that a server demands more scopes than these tokens have, so that a person signs in again for them. Scopes
- * that were requested before are not requested again: a person who declined one would otherwise be asked for ever (MCP
- * authorization, step-up authorization flow).
+ * that were requested before are not requested again: a person who declined one of them would be asked for it without
+ * end (MCP authorization, step-up authorization flow).
  */
 export async function demandScopes(
   db: Db,

@@ -12,8 +12,8 @@ export interface SignInDeps extends Pick<
 }
 
 /**
- * Lists the reasons why a sign-in cannot begin or end, in the service's own words. They repeat nothing from a server
- * except its issuer.
+ * Lists the reasons why a sign-in cannot begin or end, in the service's own words. The words repeat nothing from a
+ * server except its issuer.
  */
 const ERRORS = {
   blocked: [

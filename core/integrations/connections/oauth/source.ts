@@ -74,8 +74,8 @@ type RenewalDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'log
 
 /**
  * Renews the tokens of a connection once, even if several callers in several processes ask: the holder of the lease
- * asks the provider, the others wait for the stored result. New tokens are stored before use, because the old refresh
- * token may be worthless by then.
+ * asks the provider, the others wait for the stored result. New tokens are stored before use, because the provider may
+ * have ended the old refresh token.
  * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when a later attempt
  * may succeed
  */
@@ -114,7 +114,7 @@ async function renewHeld(
       log.warn({ connectionId: connection.id, detail: error.answer }, 'a sign-in is over');
       const reason = isKnown && held.expired ? 'authorization_expired' : 'authorization_revoked';
       const retired = await retireGrant(database, connection, held.version, reason);
-      // A person has signed in again, or the connection was deleted and its grant revoked.
+      // If nothing was retired, a person has signed in again, or the connection was deleted and its grant revoked.
       if (!retired) return openGrant(deps, connection, await readStoredGrant(database, connection));
       throw new AppError('connection_not_ready');
     }
@@ -158,7 +158,7 @@ async function latestGrant(deps: RenewalDeps, connection: Connection, renewed: G
   try {
     return openGrant(deps, connection, await readStoredGrant(deps.database, connection));
   } catch (error) {
-    // The connection was deleted meanwhile, by a request that knew the old tokens only.
+    // The connection was deleted meanwhile, by a request that revoked only the old tokens: revoke the new tokens here.
     const isGone = error instanceof AppError && error.code === 'connection_not_found';
     if (isGone) void revokeGrant(deps, connection, renewed);
     throw error;

@@ -14,7 +14,7 @@ import { SignInError, type SignInDeps } from './sign-in.ts';
 import { discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
 
 export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 'sessionId' | 'provider'> {
-  /** Connection to sign in to again; undefined for a new one. */
+  /** Connection to sign in to again; undefined for a new connection. */
   readonly connectionId: string | undefined;
   /** Name of a new connection. */
   readonly name: string | undefined;

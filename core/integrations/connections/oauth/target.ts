@@ -30,7 +30,7 @@ export interface SignInTarget {
 export interface EarlierSignIn {
   readonly issued: Grant['issued'];
   readonly scopes: readonly string[];
-  /** The scopes that a server has demanded since. */
+  /** The scopes that the tool server has demanded since. */
   readonly demandedScopes: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function managedTarget(
   };
 }
 
-/** Time for all metadata documents, one after the other. */
+/** Time limit for reading all metadata documents, one after the other. */
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const MAX_METADATA_BYTES = 1024 * 1024;
 
@@ -122,6 +122,7 @@ async function challengeOf(outbound: OutboundClient, url: string): Promise<strin
     if (error.isDenial) return error.challenge;
     throw refusal(error);
   }
-  // A server that accepts this request may still demand a sign-in for its tools, and say so in its metadata.
+  // A server that accepts a request without credentials may still demand a sign-in for its tools, and say so in its
+  // metadata.
   return undefined;
 }

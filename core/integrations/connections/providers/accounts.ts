@@ -68,7 +68,8 @@ function textAt(item: unknown, path: string): string | undefined {
 }
 
 /**
- * Result of a call: `rejected` for a credential that the provider does not know, `forbidden` for one without the right.
+ * Result of a call: `rejected` for a credential that the provider does not know, `forbidden` for a credential without
+ * the right to make this call.
  */
 type ProviderResult =
   | { readonly kind: 'answered'; readonly body: unknown }

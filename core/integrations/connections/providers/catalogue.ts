@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ConnectionClients } from '#lib/config/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Stands in addresses for a provider when people sign in to a tool server of their own. */
+/** Stands in place of a provider's name in addresses, when people sign in to a tool server of their own. */
 export const TOOL_SERVER = 'tool-server';
 
 export interface ProviderCatalogue {
@@ -23,8 +23,8 @@ export interface ProviderCatalogue {
 const FOLDER = fileURLToPath(new URL('./catalogue/', import.meta.url));
 
 /**
- * Reads the providers once, at start: the shipped ones, and those in the operator's folder, which replace shipped ones
- * of the same name.
+ * Reads the providers once, at start: the shipped providers, and those in the operator's folder, which replace shipped
+ * providers of the same name.
  * @throws naming the first broken file and its errors, or a client that belongs to no provider
  */
 export async function loadProviders(clients: ConnectionClients, ownFolder?: string): Promise<ProviderCatalogue> {
@@ -89,8 +89,8 @@ const oauth = z.strictObject({
   authorizationEndpoint: url,
   tokenEndpoint: url,
   /**
-   * Endpoint that revokes the tokens of a deleted connection (RFC 7009). Left out when a revocation would end the
-   * person's other sign-ins too.
+   * Endpoint that revokes the tokens of a deleted connection (RFC 7009). Left out when a revocation would also end the
+   * person's other sign-ins.
    */
   revocationEndpoint: url.optional(),
   tokenEndpointAuth: z.enum(['client_secret_basic', 'client_secret_post']),
@@ -129,7 +129,7 @@ const accounts = z.strictObject({
   list: z.string(),
   id: z.string().min(1),
   name: z.string().min(1),
-  /** Path to `true` in a good response, for a provider that responds 200 to everything. */
+  /** Path to a field that is `true` in a good response, for a provider that responds 200 to everything. */
   success: z.string().optional(),
 });
 

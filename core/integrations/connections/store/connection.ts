@@ -31,7 +31,7 @@ export interface Connection {
   readonly name: string;
   /** MCP endpoint; null if the provider runs none. The values of its query are left out. */
   readonly url: string | null;
-  /** The sealed query, which `withAddress` puts back. Only stored connections have it. */
+  /** The sealed query of the address, which `withAddress` puts back. Only stored connections have a sealed query. */
   readonly sealedQuery?: string | null;
   readonly auth: ConnectionAuth;
   readonly accountLabel: string | null;

@@ -8,7 +8,7 @@ import type { Connection, ConnectionAuth } from './connection.ts';
 import { readSealedCredentials, withAddress, type ConnectionSecrets } from './credentials.ts';
 import { markConnectionNotReady, readConnection } from './queries.ts';
 
-/** The credentials of all stored connections. `RequestCredentials` has those of one connection. */
+/** The credentials of all stored connections. `RequestCredentials` has the credentials of one connection. */
 export interface CredentialSource {
   /**
    * Returns the headers for a request made now. Credentials that are about to expire are renewed first.

@@ -34,7 +34,7 @@ export function storeCredentials(
   connection: Pick<Connection, 'id' | 'projectId'>,
   credentials: NewCredentials & {
     readonly accountLabel: string | null;
-    /** The scopes that a sign-in requested. A server may demand others later. */
+    /** The scopes that a sign-in requested. A tool server may demand further scopes later. */
     readonly askedScopes?: readonly string[];
   },
 ): Promise<void> {
@@ -55,7 +55,10 @@ export function storeCredentials(
   });
 }
 
-/** Returns assignments that replace the credentials and end a renewal of the old ones. */
+/**
+ * Returns assignments that replace the credentials. A renewal of the old credentials that is still running then stores
+ * nothing.
+ */
 export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCredentials): Sql {
   return sql`
     credentials = ${sealed}, credentials_version = credentials_version + 1,
@@ -101,7 +104,7 @@ function queryPlace(row: string): SecretPlace {
 export interface SplitAddress {
   /** The address with only the names of its query; each value, and each part without a name, is `[redacted]`. */
   readonly shown: string;
-  /** The query of the address; null without one. */
+  /** The query of the address; null if it has none. */
   readonly query: string | null;
 }
 

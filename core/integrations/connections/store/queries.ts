@@ -46,7 +46,7 @@ export interface NewConnection extends ConnectionDraft {
 }
 
 /**
- * Stores a new connection, or finds the one of an earlier attempt of the same request.
+ * Stores a new connection, or finds the connection that an earlier attempt of the same request stored.
  * @throws {AppError} `project_not_found`
  */
 export function insertConnection(
@@ -84,7 +84,7 @@ function insert(db: Db, secrets: ConnectionSecrets, input: NewConnection): Promi
 
 const NO_ADDRESS = { shown: null, query: null };
 
-/** Records that the server accepts the credentials, which it may have refused before. */
+/** Records that the server accepts the credentials, even if it refused them before. */
 export async function markReady(db: Db, connection: Pick<Connection, 'id' | 'projectId'>): Promise<void> {
   await db.row`
     update connections set state = 'ready', public_error = null, checked_at = now(), updated_at = now()

@@ -26,8 +26,8 @@ export interface ConnectionChange {
 }
 
 /**
- * Renames a connection, or tries new credentials at the server and stores them, which makes the connection ready again.
- * Id and tool policies stay.
+ * Renames a connection, or tries new credentials at the server and stores them. New credentials make the connection
+ * ready again. Id and tool policies stay.
  * @throws {AppError} `connection_not_found`, `invalid_request` when the credentials fail or are not of the kind that a
  * person types, `provider_error`
  */
@@ -80,7 +80,9 @@ function addressColumns(secrets: ConnectionSecrets, id: string, url: string): Sq
 const FIELD_OF = { bearer: 'bearerToken', headers: 'headers' } as const;
 const TYPED_IN: ReadonlySet<Connection['auth']> = new Set(['none', 'bearer', 'headers']);
 
-/** @throws {AppError} `invalid_request` unless only the query differs: policies are about one server */
+/**
+ * @throws {AppError} `invalid_request` unless only the query differs: the policies of a connection are about one server
+ */
 function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string): string {
   const url = allowedUrl(outbound, text);
   const base = (address: string) => address.split('?', 1)[0];

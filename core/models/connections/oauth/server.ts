@@ -14,7 +14,10 @@ import { SignInFailure } from '../sign-in/failure.ts';
 
 export type OAuthAuth = Exclude<ProviderFile['auth'], { kind: 'api_key' }>;
 
-/** The authorization server of a provider: fields of its file, the rest by discovery at its issuer. */
+/**
+ * The authorization server of a provider: some fields come from the provider's file, the rest from discovery at its
+ * issuer.
+ */
 export interface ProviderServer {
   readonly issuer: string | undefined;
   readonly tokenEndpoint: string;
@@ -72,7 +75,9 @@ export function signInOf({ file }: Pick<ModelProvider, 'file'>): OAuthAuth {
   return file.auth;
 }
 
-/** Returns an endpoint of a provider with the client there: the operator's, or one that the provider has issued. */
+/**
+ * Returns an endpoint of a provider with the client to use there: the operator's, or one that the provider has issued.
+ */
 export function endpointOf(provider: ModelProvider, url: string, clientId: string): TokenEndpoint {
   const { tokenEndpointAuth: authMethod, tokenBody: body, refusals } = signInOf(provider);
   const client = { id: clientId, secret: provider.client?.secret, authMethod };
@@ -86,8 +91,8 @@ export function tokenParametersOf(provider: ModelProvider): Readonly<Record<stri
 }
 
 /**
- * Hands tokens back to their issuer (RFC 7009): the refresh token, which takes the access tokens with it, else the
- * access token.
+ * Hands tokens back to their issuer (RFC 7009): the refresh token, whose revocation also ends the access tokens, or the
+ * access token if there is no refresh token.
  * @returns `unsupported` when the provider has no revocation
  * @throws when a later attempt may succeed
  */

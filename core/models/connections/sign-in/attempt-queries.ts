@@ -70,7 +70,7 @@ export async function readAttempt(
   return found;
 }
 
-/** Ends a pending attempt. @returns false when it had ended already */
+/** Ends a pending attempt. @returns false when the attempt had ended already */
 export async function endAttempt(
   db: Db,
   { id, projectId }: Pick<SignInAttempt, 'id' | 'projectId'>,
@@ -96,7 +96,7 @@ export async function endAttemptsOfProject(tx: Db, projectId: string): Promise<v
   `;
 }
 
-/** Ends attempts whose time is over, and deletes them a day later. */
+/** Ends attempts whose time is over, and deletes each a day later. */
 export async function sweepAttempts(db: Db): Promise<void> {
   await db.run`
     update model_sign_ins set ${ended('expired', null)}
@@ -105,7 +105,7 @@ export async function sweepAttempts(db: Db): Promise<void> {
   await db.run`delete from model_sign_ins where expires_at < now() - interval '1 day'`;
 }
 
-/** Opens the secrets of an attempt. @throws {AppError} `attempt_expired` when it is over */
+/** Opens the secrets of an attempt. @throws {AppError} `attempt_expired` when the attempt is over */
 export function openSecrets(box: SecretBox, { id, sealed }: SignInAttempt): AttemptSecrets {
   if (sealed === null) throw new AppError('attempt_expired');
   return attemptSecrets.parse(JSON.parse(box.open(sealed, place(id))));
@@ -175,8 +175,8 @@ interface Presented {
 }
 
 /**
- * Takes an OAuth attempt by its state, which works once, for the person and session that began it. The state is used
- * up even when the sign-in then fails. No one polls for such an attempt: `polling_until` marks it as taken.
+ * Takes an OAuth attempt by its state, for the person and session that began it. A state works once, and is used up
+ * even when the sign-in then fails. No one polls for such an attempt: `polling_until` marks the attempt as taken.
  */
 export function takeByState(
   db: Db,
@@ -189,7 +189,7 @@ export function takeByState(
   `;
 }
 
-/** Finds the account of a sign-in that this session has ended or is ending; undefined without one. */
+/** Finds the account of a sign-in that this session has ended or is ending; undefined if there is no such sign-in. */
 export function findMadeAccount(db: Db, presented: Presented): Promise<Made | undefined> {
   return untilMade(
     () => db.row`
@@ -207,7 +207,7 @@ function isPresented({ state, userId, sessionId, provider }: Presented): Sql {
 }
 
 /**
- * Stores the state from which a later turn continues.
+ * Stores the state of an attempt, from which a later turn continues.
  * @returns false when the attempt has ended meanwhile
  */
 export async function keepSecrets(

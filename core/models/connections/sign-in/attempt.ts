@@ -5,7 +5,7 @@ import type { SignInFailureReason } from './failure.ts';
 export const ATTEMPT_STATES = ['pending', 'succeeded', 'denied', 'expired', 'cancelled', 'failed'] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
-/** The person who signs in, and the project and provider. */
+/** The person who signs in, the project, and the provider. */
 export interface AttemptOwner {
   readonly projectId: string;
   readonly userId: string;

@@ -15,7 +15,7 @@ const SLOT = 'provider-c';
 
 export interface KeyInput extends AttemptOwner {
   readonly apiKey: string;
-  /** The connection that gets the key in place of its present one; null without one. */
+  /** The connection that gets the key in place of its present key; null if no connection is named. */
   readonly connectionId: string | null;
   /** Label of the account; by default the end of the key. */
   readonly label: string | null;
@@ -23,10 +23,11 @@ export interface KeyInput extends AttemptOwner {
 }
 
 /**
- * Tries a key at its provider and stores it, sealed, when it works: in the given connection, in the one with the same
- * key, or in a new one.
+ * Tries a key at its provider and stores it, sealed, when it works: in the given connection, in the connection with the
+ * same key, or in a new connection.
  * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `invalid_request` when the provider refuses the key,
- * `provider_error` when it could not be asked, `rate_limited`, `limit_reached`, and the errors of `keepAccount`
+ * `provider_error` when the provider could not be asked, `rate_limited`, `limit_reached`, and the errors of
+ * `keepAccount`
  */
 export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyInput): Promise<ModelConnection> {
   const { provider, runtime } = await openProvider(deps, SLOT);

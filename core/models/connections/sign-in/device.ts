@@ -25,7 +25,7 @@ import { clientIdOf, openProvider, type OpenProvider } from './open-provider.ts'
 const SLOT = 'provider-a';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** An attempt for its owner; the codes are null once it has ended. */
+/** A device-code sign-in, as its owner sees it. The codes are null once the sign-in has ended. */
 export interface DeviceAttempt extends SignInAttempt {
   readonly userCode: string | null;
   readonly verificationUri: string | null;
@@ -100,7 +100,7 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAt
     if (granted === undefined) return;
     await finishSignIn(deps, open, turn, granted, by);
   } catch (error) {
-    // The tokens are stored with the attempt, so that the next poll continues from them.
+    // End only the turn: the tokens are stored with the attempt, and the next poll continues from them.
     const mayPass =
       error instanceof AppError &&
       (error.code === 'runtime_unavailable' || (error instanceof SignInFailure && MAY_PASS.has(error.reason)));
@@ -119,7 +119,7 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAt
 
 const MAY_PASS: ReadonlySet<string> = new Set(['not_checked', 'provider_unavailable']);
 
-/** Asks the provider once. @returns undefined without tokens; the attempt then records why */
+/** Asks the provider once. @returns undefined when the provider gives no tokens; the attempt then records why */
 async function grantOf(
   deps: AccountsCore,
   { provider }: OpenProvider,
@@ -164,7 +164,7 @@ async function noTokens(
   await endAttempt(database, turn, { state: 'failed', error: 'provider_refused' });
 }
 
-/** Errors that the next poll would get again, so that the attempt fails. */
+/** Errors that every later poll would get too: the attempt fails. */
 const FATAL: ReadonlySet<string> = new Set(['invalid_request', 'invalid_scope', 'unsupported_grant_type']);
 
 function shown({ secrets }: Pick<AccountsCore, 'secrets'>, attempt: SignInAttempt): DeviceAttempt {

@@ -1,8 +1,8 @@
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 
 /**
- * Lists the reasons why a sign-in fails, in the service's own words. They repeat nothing from a provider except the
- * address of its issuer.
+ * Lists the reasons why a sign-in fails, in the service's own words. The words repeat nothing from a provider except
+ * the address of its issuer.
  */
 export const SIGN_IN_FAILURES = {
   provider_unavailable: ['provider_error', 'The provider could not be asked just now; try again in a moment.'],

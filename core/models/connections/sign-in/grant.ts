@@ -84,7 +84,7 @@ export async function finishSignIn(
   );
 }
 
-/** Hands back the tokens of a failed sign-in. Callers do not wait; a failure is only logged. */
+/** Hands back the tokens of a failed sign-in. Never throws, because callers do not wait: a failure is only logged. */
 export async function dropGrant(
   deps: DropDeps,
   provider: ModelProvider,
@@ -99,7 +99,7 @@ export async function dropGrant(
 
 function assertScopes(provider: ModelProvider, granted: string | undefined): void {
   const auth = signInOf(provider);
-  // A response without the field grants the requested scopes (RFC 6749, section 5.1).
+  // A response without `scope` grants the requested scopes (RFC 6749, section 5.1).
   if (granted === undefined) return;
   const scopes = new Set(granted.split(auth.scopeSeparator).flatMap((part) => part.split(/[ ,]+/)));
   if (auth.requiredScopes.some((scope) => !scopes.has(scope))) {
@@ -107,7 +107,7 @@ function assertScopes(provider: ModelProvider, granted: string | undefined): voi
   }
 }
 
-/** Owner of an account by its verified ID token. All fields are null without one. */
+/** Owner of an account, read from a verified ID token. Without an ID token, all fields are null. */
 export interface AccountIdentity {
   readonly accountId: string | null;
   readonly accountLabel: string | null;

@@ -12,11 +12,14 @@ import { readModelConnection } from '../store/queries.ts';
 import { SignInFailure } from './failure.ts';
 import type { TriedCredential } from './try-credential.ts';
 
-/** A tried account that is about to be stored. */
+/** An account whose credential was tried, about to be stored. */
 export interface TriedAccount {
   /** Id for a new connection. */
   readonly id: string;
-  /** The connection to which the person signs in again; null makes a new one, or renews the one of the same account. */
+  /**
+   * The connection to which the person signs in again; null renews the connection of the same account, or makes a new
+   * one.
+   */
   readonly connectionId: string | null;
   readonly projectId: string;
   readonly ownerId: string;
@@ -63,7 +66,8 @@ export function keepAccount(
 }
 
 /**
- * Checks that a person may connect an account: a new one while the project has room, or a named one of their own.
+ * Checks that a person may connect an account: a new account while the project has room, or the account of a connection
+ * of their own.
  * @throws {AppError} `limit_reached`, and those of `readOwnConnection`
  */
 export async function checkMayConnect(
@@ -80,13 +84,13 @@ export async function checkMayConnect(
   });
 }
 
-/** Most accounts of a project without revoked ones, and with them. Rows of revoked accounts are kept. */
+/** Most accounts of a project that are not revoked, and most in all: the rows of revoked accounts are kept. */
 const MAX_ACCOUNTS = 1_000;
 const MAX_EVER = 10_000;
 
 /**
  * Finds the connection that a person may sign in to again.
- * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` for a revoked one,
+ * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` for a revoked account,
  * `invalid_request`
  */
 async function readOwnConnection(
@@ -137,7 +141,7 @@ async function idFor(tx: Db, account: TriedAccount): Promise<string> {
   const isOther =
     named.identity !== provider.identity ||
     (same !== undefined && same.id !== connectionId) ||
-    // Keys have no subject: another key of the same person replaces the one before.
+    // A key names no account, so another key of the same person replaces the key of the connection.
     (provider.file.auth.kind !== 'api_key' && named.accountId !== null && named.accountId !== accountId);
   if (isOther) throw new SignInFailure('account_mismatch');
   return connectionId;
@@ -168,8 +172,8 @@ async function upsert(tx: Db, account: TriedAccount & { readonly sealed: string 
 }
 
 /**
- * Makes the label of an account that everyone in the project may see: an address keeps the first letter before the at
- * sign and its domain. The last at sign counts, because a quoted name before it may contain more.
+ * Makes the label of an account that everyone in the project may see: of an address, only the first letter and the
+ * domain remain. The last at sign counts, because a quoted name before it may contain others.
  */
 export function safeLabel({ file }: Pick<ModelProvider, 'file'>, claimed: string | null): string {
   if (claimed === null) return `${file.name} account`;

@@ -31,9 +31,9 @@ export interface StartedModelSignIn {
 }
 
 /**
- * Begins an OAuth sign-in with PKCE (RFC 7636, S256 only), a nonce, and a state of one use for this session, in place
- * of the person's open one.
- * @throws {AppError} as `startDeviceSignIn`
+ * Begins an OAuth sign-in with PKCE (RFC 7636, S256 only), a nonce, and a state that works once, for this session.
+ * Replaces the person's open sign-in.
+ * @throws {AppError} the errors of `startDeviceSignIn`
  */
 export async function startOAuthSignIn(
   deps: AccountsCore,

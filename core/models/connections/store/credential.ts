@@ -57,11 +57,11 @@ export interface StoredCredential {
   readonly expired: boolean;
   /** True while a process renews the credential. */
   readonly leased: boolean;
-  /** True when its refresh token was sent without a known result: the token is never sent again. */
+  /** True when the refresh token of the credential was sent without a known result: the token is never sent again. */
   readonly spent: boolean;
   /** Seconds for which the credential was issued; null if that is not known. */
   readonly lifeSeconds: number | null;
-  /** Refusals to renew the credential so far; null without any. */
+  /** Refusals to renew the credential so far; null if there was none. */
   readonly refusals: Refusals | null;
 }
 
@@ -85,8 +85,8 @@ export async function readStoredCredential(db: Db, ref: ModelConnectionRef): Pro
 }
 
 /**
- * Takes the right to renew this very credential for 45 seconds, longer than the provider may take, and notes that its
- * refresh token is being sent: if the process dies, the token is never sent again.
+ * Takes the right to renew this version of the credential for 45 seconds, longer than the provider may take. Also notes
+ * that its refresh token is being sent: if the process dies, the token is never sent again.
  * @returns the lease; undefined when another process has it, the token was sent or refused before, or the credential
  * has changed
  */
@@ -108,7 +108,8 @@ export async function takeRenewal(
 }
 
 /**
- * Gives up the renewal. `mayBeSentAgain` is true when the token was certainly not used.
+ * Gives up the renewal.
+ * @param end.mayBeSentAgain true when the refresh token was certainly not used
  * @param end.refusals the refusals so far, after a refusal by the server
  */
 export async function dropRenewal(
@@ -131,7 +132,7 @@ export async function dropRenewal(
   `;
 }
 
-/** Replaces the named credential by its renewal. @returns false when another one was stored meanwhile */
+/** Replaces the named credential by its renewal. @returns false when another credential was stored meanwhile */
 export async function replaceCredential(
   db: Db,
   ref: ModelConnectionRef,

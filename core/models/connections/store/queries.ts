@@ -24,7 +24,7 @@ export function listModelConnections(db: Db, projectId: string, page: Page): Pro
   `;
 }
 
-/** Finds an account that may be used now; undefined for an unusable one, and for an account of another project. */
+/** Finds an account that may be used now; undefined for an unusable account, and for an account of another project. */
 export function findUsableConnection(
   db: Db,
   providers: ModelProviders,
@@ -40,7 +40,7 @@ export function findUsableConnection(
 /**
  * Records why an account cannot be used for now, unless its credential was replaced meanwhile or another reason is
  * recorded. Mails its owner, who alone can sign in again.
- * @returns whether this call changed it
+ * @returns true if this call recorded the reason
  */
 export function markNotReady(
   database: Database,
@@ -129,7 +129,10 @@ export function useAccount(id: string, { isNewRun, from }: { readonly isNewRun: 
     from ${from} where model_connections.id = ${id}`;
 }
 
-/** Notes that the allowance of the account is used up until `notBefore`. A later time that is stored stays. */
+/**
+ * Notes that the allowance of the account is used up until `notBefore`. If a later time is stored already, that time
+ * stays.
+ */
 export async function waitUntil(db: Db, { id, projectId }: ModelConnectionRef, notBefore: Date): Promise<void> {
   await db.run`
     update model_connections set not_before = greatest(not_before, ${notBefore}), updated_at = now()
@@ -169,7 +172,7 @@ export function isUsable(providers: Pick<ModelProviders, 'enabled'>, alias = 'c'
   )`;
 }
 
-/** Returns the time until which the allowance of an account is used up, as an SQL expression; null if it is not. */
+/** Returns the time until which the allowance of an account is used up, as an SQL expression; null if some is left. */
 export function notBeforeOf(connectionId: Sql): Sql {
   return sql`(select not_before from model_connections where id = ${connectionId})`;
 }
