@@ -132,7 +132,7 @@ export async function startRuntime(
   };
 }
 
-/** Time to connect, and to the first byte. A model that reasons for long begins its response earlier. */
+/** Timeouts of the connection and of the first byte. A model that reasons for long sends its first byte earlier. */
 const CONNECT_MS = 10_000;
 const FIRST_BYTE_MS = 120_000;
 /** The most bytes of a response: a hundred thousand tokens, each in a separate event. */

@@ -33,7 +33,6 @@ export function wordOf(list: Readonly<Record<string, unknown>> | readonly string
 /** US dollars as a decimal string. */
 export const dollars = ours(z.string().regex(/^-?\d{1,20}(?:\.\d{1,30})?$/));
 
-/** An id of any resource. */
 export const anyId = ours(z.string().regex(/^[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}$/));
 
 /** Returns the schema of an id, as a path parameter or a field. */

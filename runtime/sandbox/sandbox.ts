@@ -72,8 +72,8 @@ function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: numb
 }
 
 /**
- * Kills the process and its children. bubblewrap asks to end with its parent only some time after it has started its
- * child: a child that lost its parent earlier would keep the pipes open for ever.
+ * Kills the whole process group. The child of bubblewrap asks to end with bubblewrap only some time after its start: if
+ * only bubblewrap were killed before, the child would live on and keep the pipes open.
  */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;

@@ -30,7 +30,7 @@ interface Watched {
  * Limits each session to a second of processor time and then a twentieth of a core, so that a captured session that
  * computes without end does not slow the others. After a minute of processor time the limit of `prlimit` ends the
  * session. Processes above the limit are stopped, and continue with the lowest priority. A control group with a quota
- * would do the same but needs rights that the runtime should not have. On systems other than Linux it does nothing.
+ * would do the same but needs rights that the runtime should not have. The throttle works on Linux only.
  */
 export function createThrottle(): Throttle {
   const sessions = new Map<number, Watched>();
@@ -117,7 +117,7 @@ const LOWEST = 19;
 async function lowerPriority(family: readonly number[]): Promise<boolean> {
   const threads = await Promise.all(family.map((pid) => readdir(`/proc/${pid}/task`).catch(() => [])));
   for (const thread of threads.flat()) lowerThread(Number(thread));
-  // The last process of a sandbox runs inside it, in the group of the others.
+  // The last process of the family runs inside the sandbox, in the same autogroup as the code of the session.
   return lowerGroup(family.at(-1));
 }
 

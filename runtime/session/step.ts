@@ -125,7 +125,7 @@ function failureOf(error: unknown, job: SessionJob): Classified {
   if (/JSONParse|TypeValidation|InvalidResponse|NoContent|EmptyResponse|NoOutput/.test(name)) {
     return { code: 'malformed', details: {} };
   }
-  // A provider's error event arrives unchanged, alone or with the library's error about it.
+  // The provider's error event arrives unchanged: as the error itself, or as `data` of an error of the library.
   if (!(error instanceof Error)) return classifyStreamError(error, job.limits);
   const sent: unknown = 'data' in error ? error.data : undefined;
   return sent === undefined ? BROKEN_OFF : classifyStreamError(sent, job.limits);

@@ -184,7 +184,10 @@ async function verdictsOf<T extends { readonly id: string }>(
   }));
 }
 
-/** Returns the tenant that decides, with the credential of a program, which may not decide about its own runs. */
+/**
+ * Returns the project and organization of the decision, and a program's credential (null for a person): a program may
+ * not decide about calls of runs that it caused.
+ */
 function deciderOf(access: ProjectAccess) {
   const { projectId, organizationId } = access;
   return { projectId, organizationId, credential: programOf(access) };

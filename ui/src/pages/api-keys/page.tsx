@@ -147,7 +147,7 @@ const REVOKE = verb<ApiKey>()('delete', '/v1/api-keys/{apiKeyId}', {
   done: 'Key revoked',
 });
 
-/** Tells whether a program may still use a key that is about to be revoked. */
+/** Says when a key was last used, because revoking the key stops a program that still uses it. */
 function LastUse({ apiKey: { prefix, lastUsedAt } }: { readonly apiKey: ApiKey }) {
   return lastUsedAt === null ? (
     `The key ${prefix} has never been used.`
