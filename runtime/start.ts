@@ -42,7 +42,7 @@ const LAST_FRAMES_MS = 2_000;
 /**
  * Starts the provider runtime.
  * @param options.leaseMs time for which the runtime works without another envelope; default 30 seconds
- * @throws when the state is in use, a provider file is wrong, the sandbox has gaps, or a session could read its files
+ * @throws when the state is in use, a provider file is wrong, the sandbox has gaps, or a session could read secrets
  */
 export async function startRuntime(
   config: ConfigOf<'runtime'>,

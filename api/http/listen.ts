@@ -5,7 +5,7 @@ import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn, refuseMalformed }
 
 export interface RunningServer {
   readonly port: number;
-  /** Takes no new request, gives running ones up to 20 seconds, then cuts them off. */
+  /** Takes no new request, gives running requests up to 20 seconds, then cuts them off. */
   close(): Promise<void>;
 }
 

@@ -112,7 +112,7 @@ const LOWEST = 19;
  * Gives the processes of a session the lowest priority. Linux shares the processor between threads and, with
  * `autogroup`, between terminal sessions. Each sandbox is such a session, so both priorities are lowered.
  * @param family a process and its descendants
- * @returns false when it must be tried again
+ * @returns false when the change must be tried again
  */
 async function lowerPriority(family: readonly number[]): Promise<boolean> {
   const threads = await Promise.all(family.map((pid) => readdir(`/proc/${pid}/task`).catch(() => [])));

@@ -5,7 +5,7 @@ import { constantHeaders } from './headers.ts';
 export interface RunningServer {
   readonly port: number;
   readonly server: Server;
-  /** Accepts no new request, lets running ones finish for up to 20 seconds, then cuts them off. */
+  /** Accepts no new request, gives running requests up to 20 seconds, then cuts them off. */
   close(): Promise<void>;
 }
 

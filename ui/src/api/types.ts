@@ -40,7 +40,7 @@ type BodyInput<O> = O extends { requestBody: { content: { 'application/json': in
   : O extends { requestBody?: { content: { 'application/json': infer B } } }
     ? { readonly body?: B }
     : Nothing;
-/** The neutral element of `&`. */
+/** A type that adds nothing to another type by `&`. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- has no fields on purpose
 interface Nothing {}
 

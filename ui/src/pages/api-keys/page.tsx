@@ -14,7 +14,7 @@ import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { CiSignIns } from './ci-sign-ins.tsx';
 
-// Loaded when it is first opened.
+// The dialog is loaded when a person first opens it.
 const NewKeyDialog = lazy(() => import('./new-key.tsx'));
 
 type ApiKey = Shape<'ApiKey'>;

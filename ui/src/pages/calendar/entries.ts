@@ -32,7 +32,7 @@ export interface Day {
   readonly entries: readonly Entry[];
 }
 
-/** Sorts past and coming occurrences into the days from this one on. */
+/** Sorts past and coming occurrences into days, `count` of them from the first. */
 export function daysOf(
   start: Date,
   count: number,
