@@ -126,7 +126,7 @@ function TopBar({ onMenu, onPalette }: { readonly onMenu: () => void; readonly o
 
 interface Keys {
   readonly projectId: string;
-  /** Lists the pages that this service has. */
+  /** The pages that this service has. */
   readonly places: readonly Place[];
   readonly onPalette: () => void;
   readonly onHelp: () => void;
