@@ -30,7 +30,6 @@ export interface Call {
 }
 
 export interface Performed extends StoredResponse {
-  /** The parsed query. */
   readonly query: object;
   readonly nextCursor?: string | undefined;
   /** The response of an earlier call under the same idempotency key. */

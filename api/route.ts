@@ -138,7 +138,7 @@ export interface JsonRoute {
   readonly handle: (input: Input<AuthKind, unknown, unknown, unknown>) => Promise<Reply<unknown>>;
 }
 
-/** The last event that a follower has seen, and the time to wait. */
+/** The last event that a follower has seen, and the signal that ends the stream. */
 export interface StreamInput {
   /** The `Last-Event-ID` header, or empty. */
   readonly lastEventId: string;

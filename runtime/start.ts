@@ -42,7 +42,7 @@ const LAST_FRAMES_MS = 2_000;
 /**
  * Starts the provider runtime.
  * @param options.leaseMs time for which the runtime works without another envelope; default 30 seconds
- * @throws when the state is in use, a provider file is wrong, the sandbox has gaps, or a session could read its files
+ * @throws when the state is in use, a provider file is wrong, the sandbox has gaps, or a session could read secrets
  */
 export async function startRuntime(
   config: ConfigOf<'runtime'>,
@@ -132,7 +132,7 @@ export async function startRuntime(
   };
 }
 
-/** Time to connect, and to the first byte. A model that reasons for long begins its response earlier. */
+/** Timeouts of the connection and of the first byte. A model that reasons for long sends its first byte earlier. */
 const CONNECT_MS = 10_000;
 const FIRST_BYTE_MS = 120_000;
 /** The most bytes of a response: a hundred thousand tokens, each in a separate event. */

@@ -33,7 +33,7 @@ export function findOperation(
   };
 }
 
-/** The library writes instants as JSON does. */
+/** An instant with milliseconds, as the library writes instants in JSON. */
 const instant = z.iso.datetime({ precision: 3 });
 
 export const user = z

@@ -59,7 +59,7 @@ function responsesOf(operation: AuthOperation): ZodOpenApiResponsesObject {
 
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 415, 429, 431, 500, 503] as const;
 
-/** Returns the codes of an operation by status: its own, and the derived ones. */
+/** Returns the codes of an operation by status: its own codes, and the codes that follow from its declaration. */
 function errorsOf({ method, needsSession, errors }: AuthOperation): Map<number, readonly string[]> {
   const writes = method === 'POST';
   const derived: Readonly<Record<(typeof STATUSES)[number], readonly string[]>> = {

@@ -5,15 +5,14 @@ type Schema = Record<string, unknown>;
 
 const UNIONS = ['anyOf', 'oneOf'] as const;
 
-/** Keywords that describe the place of a schema. All others describe the value. */
+/** Keywords that may differ between the places of a schema. All other keywords describe the value. */
 const OF_THE_PLACE = new Set(['default', 'deprecated', 'description', 'example']);
 
 /**
  * Rewrites the schemas of a document for generators of clients; the same values stay valid. Afterwards:
  * - each object with fields is a component of its own, named by its place, with `$ref` wherever it occurs;
- * - no component is null: the places that refer to it say so;
- * - a schema has one type, a constant becomes a list of one value, and a condition on an object becomes no choice of
- * types.
+ * - no component allows null: where null is allowed, the place with the `$ref` says so;
+ * - a schema has one type, a constant becomes a list of one value, and a condition on an object becomes `if`, `else`.
  */
 export function withNamedSchemas<D extends object>(document: D): D {
   const components = asSchema(asSchema(document)['components']);

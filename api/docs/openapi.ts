@@ -105,8 +105,8 @@ type Document = ReturnType<typeof createDocument>;
 const SHARED_FROM = 3;
 
 /**
- * Moves parameters that operations share into `components`, each under its own name. Of several forms of a name, the
- * one used most keeps the name and the others are numbered.
+ * Moves parameters that operations share into `components`, each under its own name. If parameters of one name differ,
+ * the form used most keeps the name, and the other forms get a number.
  */
 function withSharedParameters(document: Document): Document {
   const operations = Object.values(document.paths ?? {})
@@ -121,7 +121,7 @@ function withSharedParameters(document: Document): Document {
     .flatMap(([form, [one]]) => (one === undefined ? [] : [{ form, one }]));
   const named = [...Map.groupBy(byForm, ({ one }) => one.name)].flatMap(([name, sharing]) =>
     sharing.map((each, at) => {
-      // Generators name a type after each parameter and each schema: a parameter with a schema's name begins with 2.
+      // Generators name a type after each parameter and each schema: if a schema has the name, numbers begin with 2.
       const number = at + (pascal(name) in (document.components?.schemas ?? {}) ? 2 : 1);
       return { ...each, name: number === 1 ? name : `${name}-${number}` };
     }),
@@ -160,7 +160,7 @@ const STORABLE = String.raw`^[^\u0000]*$`;
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'];
 
-/** Keywords that are more exact than the pattern. */
+/** Keywords with which a schema excludes a NUL already; the schema behind a `$ref` is visited itself. */
 const EXACT = ['pattern', 'enum', 'const', 'format', '$ref'];
 
 /**

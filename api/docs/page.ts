@@ -64,7 +64,7 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
   };
 }
 
-/** A document in the form in which it is sent. */
+/** The bodies of a document, plain and compressed, and the `ETag` of its responses. */
 interface Described {
   readonly plain: string;
   readonly compressed: Buffer;

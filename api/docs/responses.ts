@@ -57,7 +57,7 @@ const UNCHANGED: ZodOpenApiResponseObject = {
   description: 'The content is still the one that `If-None-Match` names.',
 };
 
-/** Tells whether reads are tagged by their content. Resources with versions have the version as their tag. */
+/** Tells whether a read has an `ETag` made from its content. The `ETag` of resources with versions is the version. */
 export function isTagged({ method, success }: RouteSpec): boolean {
   return method === 'GET' && success.stream !== true && success.headers?.['ETag'] === undefined;
 }
@@ -209,7 +209,7 @@ const EXAMPLES = new Map(
   ]),
 );
 
-/** Tells whether a caller selects a project. */
+/** Tells whether an operation works in a project that a signed-in caller selects. */
 export function hasProject({ auth }: RouteSpec): boolean {
   return auth.endsWith('session') && auth !== 'session';
 }

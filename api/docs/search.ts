@@ -15,7 +15,7 @@ interface Section {
 const MOST_SECTIONS = 50;
 const MOST_WORDS = 8;
 
-/** Renders a page of the sections that contain all words of the query, those with all in the heading first. */
+/** Renders a page of the sections that contain all words of the query, those with all words in the heading first. */
 export async function searchPage(query: string): Promise<string> {
   const words = query.slice(0, 200).toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
   const hasAll = (text: string) => words.every((word) => text.includes(word));

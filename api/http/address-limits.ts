@@ -14,7 +14,7 @@ export interface KeyAttempt {
 export interface KeyAttempts {
   /**
    * Looks up a presented key.
-   * @throws {AppError} `rate_limited` when too many from this address were wrong
+   * @throws {AppError} `rate_limited` when too many keys from this address were wrong
    */
   lookUp<T>(attempt: KeyAttempt, find: () => Promise<T | undefined>): Promise<T | undefined>;
 }
@@ -72,7 +72,7 @@ function tooMany(seconds: number): AppError {
   });
 }
 
-/** Returns the obstacles of this process: from `look`, or the last result of `look`. */
+/** Returns the obstacles that keep this process from its work: calls `look`, or returns the last result of `look`. */
 export type Readiness = (address: string, look: () => Promise<Obstacles>) => Promise<Obstacles>;
 
 /** Checks that one address can cause in a minute: far more than an orchestrator and load balancers need. */

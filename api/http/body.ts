@@ -114,8 +114,8 @@ function assertWhole(text: string, value: unknown): void {
 }
 
 /**
- * Refuses texts that cannot be stored: a NUL, which Postgres does not accept, and a lone surrogate, which UTF-8 does
- * not.
+ * Refuses texts that cannot be stored: a NUL, which Postgres does not accept, and a lone surrogate, which UTF-8 cannot
+ * encode.
  * @throws {AppError} `invalid_request` that names each place
  */
 export function assertStorable(value: unknown): void {

@@ -10,7 +10,7 @@ export type ClientAddress = (request: IncomingMessage) => string;
  * a trusted proxy, the entry that this proxy appended to `X-Forwarded-For` is taken, from right to left. Entries
  * further left come from the caller and prove nothing.
  * @param trustedProxies addresses and networks
- * @param onUnnamed called once for an untrusted peer that names a caller
+ * @param onUnnamed called once, with the first untrusted peer that sends `X-Forwarded-For`
  */
 export function clientAddressBehind(
   trustedProxies: readonly string[],

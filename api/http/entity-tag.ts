@@ -11,14 +11,14 @@ export function contentTag(...parts: readonly string[]): string {
   return `W/"${hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)}"`;
 }
 
-/** Tells whether `If-None-Match` lists a weak tag, or any (RFC 9110, section 13.1.2). */
+/** Tells whether `If-None-Match` lists the tag, weak or strong, or `*` (RFC 9110, section 13.1.2). */
 export function hasSeen(ifNoneMatch: string | undefined, tag: string): boolean {
   const opaque = tag.replace(/^W\//, '');
   const listed = ifNoneMatch?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
   return listed.some((each) => each === opaque || each === '*');
 }
 
-/** Returns the versions that `If-Match` lists; undefined for any. A weak or unknown tag names none. */
+/** Returns the versions that `If-Match` lists; undefined if any is allowed. A weak or unknown tag names no version. */
 export function versionsIn(ifMatch: string | undefined): number[] | undefined {
   if (ifMatch === undefined || isAny(ifMatch)) return undefined;
   return ifMatch.split(',').flatMap((tag) => {

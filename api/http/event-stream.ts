@@ -23,8 +23,8 @@ const PATIENCE_MS = 15_000;
 
 /**
  * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none. Headers are sent at once, and each
- * event as it comes. A client that leaves aborts the signal; one that does not read is cut off when two events wait for
- * it.
+ * event as it comes. A client that leaves aborts the signal. A client that does not read is cut off when two events
+ * wait.
  */
 export async function sendEvents(
   ctx: Context,

@@ -31,8 +31,8 @@ export function pageForm(spec: RouteSpec, given: Readonly<Record<string, unknown
 }
 
 /**
- * Returns the `Link` header of a page that has a next one (RFC 8288): the same request with its cursor. The link has
- * the configured public address, never the Host header.
+ * Returns the `Link` header that leads to the next page of a list (RFC 8288): the same request with the next cursor.
+ * The link has the configured public address, never the Host header.
  */
 export function linkToNext(cursor: string, request: { publicUrl: string; path: string; query: object }): string {
   const url = new URL(request.path, request.publicUrl);

@@ -5,7 +5,7 @@ import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn, refuseMalformed }
 
 export interface RunningServer {
   readonly port: number;
-  /** Takes no new request, gives running ones up to 20 seconds, then cuts them off. */
+  /** Takes no new request, gives running requests up to 20 seconds, then cuts them off. */
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const MAX_HEADERS = 100;
 
 /**
  * Refuses requests that Node's parser accepts and proxies read differently (RFC 9112, sections 3.2 and 6.1): no Host
- * header or two, an absolute-form target, a transfer coding other than chunked, and headers by the thousand.
+ * header or two, an absolute-form target, a transfer coding other than chunked, and more than `MAX_HEADERS` headers.
  */
 export function strictHttp(ctx: Context, next: Next): Promise<void> {
   const { rawHeaders, headers, url } = ctx.req;

@@ -6,8 +6,8 @@ import type { Wait } from '../route.ts';
 export const LONGEST_WAIT_SECONDS = 50;
 
 /**
- * Reads the seconds of `Prefer: wait` (RFC 7240, section 4.3), at most the longest wait. The first of several counts.
- * An unreadable or unknown preference is ignored.
+ * Reads the seconds of `Prefer: wait` (RFC 7240, section 4.3), at most the longest wait. Of several waits, the first
+ * counts. An unreadable or unknown preference is ignored.
  */
 export function preferredWait(header: string): number | undefined {
   const preferences = header.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? [];

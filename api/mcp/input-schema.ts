@@ -5,7 +5,7 @@ export interface JsonSchema {
 }
 
 /**
- * Returns a short JSON Schema of a request, for a model that reads it among twenty others: the structure, the words of
+ * Returns a short JSON Schema of a request, for a model that reads twenty schemas at once: the structure, the words of
  * each choice, and the first sentence about each field. The call itself checks the parts that are left out (lengths,
  * patterns, examples, inner fields), and its error explains them.
  */

@@ -104,8 +104,9 @@ async function idOf(kind: Kind, given: string, context: Context): Promise<string
 }
 
 /**
- * Finds resources by this text: the one with this key, else those in use with this name or id, else all with it.
- * @throws {AppError} `invalid_request` when several have the name
+ * Finds the resource whose key is the text. Without one, finds the resources in use whose name or id is the text; if
+ * there are none, also those that are not in use.
+ * @throws {AppError} `invalid_request` when several resources have the name
  */
 async function called(kind: Kind, given: string, { caller, deps }: Context): Promise<readonly Named[]> {
   const found = await KINDS[kind].find(deps.database, caller.access.projectId, [given]);

@@ -69,7 +69,7 @@ const UNSAID = new Set(['projectId', 'managedBy', 'managedFrom', 'acceptForecast
 /** Tools whose answers a program decides by. Other tools that act give structured content without a schema. */
 const WITH_OUTPUT = new Set(['create_routine', 'activate_routine', 'run_routine']);
 
-/** Fields of structured content for programs, if a response has them. A response may also have others. */
+/** Fields of structured content for programs, if a response has them. A response may also have other fields. */
 const OUTPUT = ['id', 'routineId', 'state', 'outcome', 'result'];
 
 const TOOLS: ReadonlyMap<string, RouteTool> = new Map(

@@ -48,7 +48,7 @@ export function accessLog(log: Log): Middleware {
   };
 }
 
-/** Counts every request by the pattern of its route. Counting by path would make a series of each id. */
+/** Counts every request by the pattern of its route. Counting by path would make a time series for each id. */
 export function requestMetrics(metrics: Metrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();

@@ -11,7 +11,7 @@ import { validate } from '../http/validate.ts';
 const MAX_BODY_BYTES = 16 * 1024;
 const text = z.string().max(4_000);
 
-/** Parameters that the authorization endpoint reads. Others are ignored. */
+/** Parameters that the authorization endpoint reads. Other parameters are ignored. */
 const authorization = z.object({
   client_id: text,
   redirect_uri: text,
@@ -38,7 +38,7 @@ const tokenRequest = z.object({
   token_type_hint: text.optional(),
 });
 
-/** Metadata that a registration reads. Others are ignored. */
+/** Metadata that a registration reads. Other fields are ignored. */
 const registration = z.object({
   client_name: z.string().max(100).optional(),
   redirect_uris: z.array(z.string().max(1_000)).min(1).max(10),

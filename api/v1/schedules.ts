@@ -105,7 +105,7 @@ function scheduleOf({
   throw invalid([{ path: 'words', message }], 'invalid_schedule');
 }
 
-/** Six weeks, the most that a month touches. */
+/** Days of six weeks: a month touches at most six. */
 const MAX_DAYS = 42;
 const MAX_OCCURRENCES = 2_000;
 

@@ -17,7 +17,7 @@ import type { ProviderCall } from '../provider/request-json.ts';
 /** Silence of a model after which a step ends. */
 const CONTENT_IDLE_MS = 120_000;
 
-/** Failures that a session may report. A session is not trusted with the others of the closed list. */
+/** Failures that a session may report. A session is not trusted with the other failures of the closed list. */
 const CLAIMABLE: ReadonlySet<FailureCode> = new Set([
   'malformed',
   'model_error',

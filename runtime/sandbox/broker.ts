@@ -10,7 +10,7 @@ import { closeAtOnce } from '#lib/listen.ts';
 import { providerHeaders, retryAfterIn, type Credential } from '../provider/request-json.ts';
 import { classifyStatus, type Classified } from '../session/classify.ts';
 
-/** Limit of a request. Strings within strings are escaped again on the way to the provider. */
+/** Limit of a request: twice that of a message, because strings within strings are escaped again for the provider. */
 const MAX_REQUEST_BYTES = 2 * MAX_PLAINTEXT_BYTES;
 /** Limit of an error, which has a few lines. The rest is not read. */
 const MAX_ERROR_BYTES = 64 * 1024;

@@ -35,8 +35,8 @@ const SOCKET_INSIDE = '/run/broker.sock';
 const MEMORY_BYTES = 768 * 1024 * 1024;
 const DISK_BYTES = 16 * 1024 * 1024;
 /**
- * A session lives for one step, so the start is a large part of its cost. These flags save a sixth of the start: there
- * is room for new objects from the beginning, and no thread collects them.
+ * A session lives for one step, so its start is a large part of its cost. These flags save a sixth of the cost: new
+ * objects have room from the beginning, and no further threads collect garbage.
  */
 const NODE_FLAGS = ['--max-old-space-size=256', '--min-semi-space-size=16', '--single-threaded-gc'];
 

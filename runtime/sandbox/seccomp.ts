@@ -2,7 +2,7 @@
  * Returns the filter of forbidden system calls, as the program that bubblewrap passes to the kernel (`--seccomp`).
  * Namespaces remove files and network; this filter removes child processes, memory that no limit counts, and calls that
  * have broken kernels. Threads stay, because Node needs them.
- * @returns undefined if the machine's numbers are unknown
+ * @returns undefined for an architecture whose numbers of system calls are not listed here
  */
 export function seccompProgram(arch: string): Buffer | undefined {
   const abi = ABIS[arch];
@@ -50,7 +50,7 @@ interface Abi {
   };
 }
 
-/** Denied everywhere: the io_uring calls, the new mount calls, memfd_secret. */
+/** Denied, with the same numbers on every architecture: the io_uring calls, the new mount calls, memfd_secret. */
 const SAME_EVERYWHERE = [425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 447];
 
 /**

@@ -30,7 +30,7 @@ interface Watched {
  * Limits each session to a second of processor time and then a twentieth of a core, so that a captured session that
  * computes without end does not slow the others. After a minute of processor time the limit of `prlimit` ends the
  * session. Processes above the limit are stopped, and continue with the lowest priority. A control group with a quota
- * would do the same but needs rights that the runtime should not have. On systems other than Linux it does nothing.
+ * would do the same but needs rights that the runtime should not have. The throttle works on Linux only.
  */
 export function createThrottle(): Throttle {
   const sessions = new Map<number, Watched>();
@@ -112,12 +112,12 @@ const LOWEST = 19;
  * Gives the processes of a session the lowest priority. Linux shares the processor between threads and, with
  * `autogroup`, between terminal sessions. Each sandbox is such a session, so both priorities are lowered.
  * @param family a process and its descendants
- * @returns false when it must be tried again
+ * @returns false when the change must be tried again
  */
 async function lowerPriority(family: readonly number[]): Promise<boolean> {
   const threads = await Promise.all(family.map((pid) => readdir(`/proc/${pid}/task`).catch(() => [])));
   for (const thread of threads.flat()) lowerThread(Number(thread));
-  // The last process of a sandbox runs inside it, in the group of the others.
+  // The last process of the family runs inside the sandbox, in the same autogroup as the code of the session.
   return lowerGroup(family.at(-1));
 }
 

@@ -15,7 +15,7 @@ export interface RuntimeState {
 /**
  * Opens the state of this runtime for this process alone. SQLite keeps an exclusive lock on the file while the process
  * lives, and each commit is on disk before it returns, as a journal needs.
- * @throws when another runtime uses the folder, or others than its owner may read it
+ * @throws when another runtime uses the folder, or users other than its owner have access to the folder
  */
 export function openState(folder: string): RuntimeState {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -5,16 +5,16 @@ import { constantHeaders } from './headers.ts';
 export interface RunningServer {
   readonly port: number;
   readonly server: Server;
-  /** Accepts no new request, lets running ones finish for up to 20 seconds, then cuts them off. */
+  /** Accepts no new request, gives running requests up to 20 seconds, then cuts them off. */
   close(): Promise<void>;
 }
 
-/** Listens with limits that Node leaves open. Responses of Node itself also carry the constant headers. */
+/** Listens with stricter limits than Node's. Responses that Node itself makes also carry the constant headers. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<RunningServer> {
-  // Node would refuse a request without `Host` itself, but nothing here depends on it.
+  // Node would refuse a request without `Host`, but nothing here depends on that header.
   const server = createServer({ ...HTTP_LIMITS, requireHostHeader: false }, handler);
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed(constantHeaders()));

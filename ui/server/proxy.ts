@@ -89,7 +89,7 @@ const OURS: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-/** Returns the browser's headers, `Origin` and cookie among them, with its address appended for the API. */
+/** Returns the browser's headers, `Origin` and cookie among them, with the browser's address for the API. */
 export function forwardedHeaders(ctx: Context): OutgoingHttpHeaders {
   const named = new Set(
     ctx

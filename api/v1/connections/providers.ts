@@ -187,7 +187,7 @@ export function signInDepsOf(deps: Deps) {
   return { ...deps, uiOrigin, clientMetadataUrl: clientMetadataUrlOf(publicUrl) };
 }
 
-/** Timeout for a renewal of the credentials and two calls. */
+/** Timeout of listing accounts: enough to renew the credentials and make two calls. */
 const ACCOUNTS_TIMEOUT_MS = 60_000;
 
 function presentProvider(each: Provider, providers: ProviderCatalogue, uiOrigin: string) {

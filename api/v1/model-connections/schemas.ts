@@ -76,7 +76,7 @@ export const modelConnection = z
   })
   .meta({ id: 'ModelConnection' });
 
-/** @param providers the enabled providers: an account at any other one cannot be used */
+/** @param providers the enabled providers: an account at any other provider cannot be used */
 export function presentModelConnection(row: ModelConnection, providers: ModelProviders) {
   const { status, error } = statusOf(row, providers);
   const { revokedAt, notBefore } = row;

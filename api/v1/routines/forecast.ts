@@ -30,7 +30,6 @@ export const amount = z
 
 const percentiles = { p50: amount, p95: amount };
 
-/** Estimate of one run. */
 export const estimate = z
   .strictObject({
     basis: z.enum(ESTIMATE_BASES).meta({

@@ -4,7 +4,7 @@ import { ApiError, errorOf, unproven, unreachable } from './error.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
 
-/** A success with the values of its headers. The cache keeps one of two equal replies, so nothing is redrawn. */
+/** A success with the values of its headers. The cache keeps the first of two equal replies, so nothing is redrawn. */
 export interface Reply<D> {
   readonly data: D;
   /** The response's `ETag`, to be sent as `If-Match`; undefined if the operation has none. */

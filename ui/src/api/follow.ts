@@ -8,7 +8,6 @@ export type FollowStatus =
   | 'reconnecting'
   /** Streams are blocked, so the caller reads at intervals. */
   | 'polling'
-  /** The stream has ended. */
   | 'ended'
   /** The caller may not, or no longer, read the stream. */
   | 'refused';

@@ -19,7 +19,6 @@ type SuccessOf<O> = O extends { responses: infer R } ? JsonOf<R[keyof R & (200 |
 type JsonOf<R> = R extends { content: { 'application/json': infer B } } ? B : never;
 type Unwrapped<B> = B extends { data: infer D; requestId: string } ? D : B;
 
-/** The item of a list. */
 export type ItemOf<P extends PathOf<'get'>> = DataOf<P, 'get'> extends readonly (infer Item)[] ? Item : never;
 
 /** Input of a call: `path` and `query` parameters and a `body`, each if the operation has one. */
@@ -40,7 +39,7 @@ type BodyInput<O> = O extends { requestBody: { content: { 'application/json': in
   : O extends { requestBody?: { content: { 'application/json': infer B } } }
     ? { readonly body?: B }
     : Nothing;
-/** The neutral element of `&`. */
+/** A type that adds nothing to another type by `&`. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- has no fields on purpose
 interface Nothing {}
 

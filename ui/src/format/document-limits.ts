@@ -33,7 +33,7 @@ export type DocumentTag = (typeof TAGS)[number];
 
 const KNOWN: ReadonlyMap<string, DocumentTag> = new Map(TAGS.map((tag) => [tag, tag]));
 
-/** Returns the tag if it is allowed; undefined for others. */
+/** Returns the tag if it is allowed, else `span`. */
 export function tagOf(name: string): DocumentTag {
   return KNOWN.get(name) ?? 'span';
 }
@@ -70,7 +70,7 @@ export function refusalOf(text: string): string | undefined {
 }
 
 const MARKER = /(?:>[ \t]?|(?:[*+-]|\d{1,9}[.)])[ \t]+|[ \t]+)/y;
-/** Matches a horizontal rule, which looks like many lists. */
+/** Matches a horizontal rule such as `* * *`, whose signs would otherwise count as nested lists. */
 const RULE = /^[ \t]*([-*_])(?:[ \t]*\1)+[ \t]*$/;
 
 /** Counts the quotes and lists that a line opens, up to the limit. */

@@ -18,7 +18,7 @@ export class ExactNumber {
   }
 }
 
-/** Returns true for a number of JSON, however it is kept. */
+/** Returns true for a number of JSON, kept as a JavaScript number or as an `ExactNumber`. */
 export function isNumber(value: unknown): value is number | ExactNumber {
   return typeof value === 'number' || value instanceof ExactNumber;
 }

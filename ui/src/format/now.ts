@@ -5,7 +5,7 @@ export function useNow(everyMs: number): Date {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => {
-      // React draws a component whose reads were refreshed unchanged, if its state is set to the same value.
+      // Setting the same time again could draw the component, if its reads were refreshed without a change.
       if (!document.hidden && Date.now() !== now) setNow(Date.now());
     }, everyMs);
     return () => clearInterval(timer);

@@ -5,7 +5,6 @@ import { isObject } from './json-pointer.ts';
 import { LOCALE } from './locale.ts';
 import { date, dateTime } from './times.ts';
 
-/** A formatted value. */
 export type Shown =
   | { readonly as: 'nothing' }
   | { readonly as: 'text'; readonly text: string }

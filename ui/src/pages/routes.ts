@@ -209,7 +209,7 @@ const connectionsRoute = createRoute({
 const connectionRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'connections/$connectionId',
-  // A sign-in that is begun here returns here.
+  // A sign-in that begins on this page returns to this page.
   validateSearch: returned,
   component: lazyPage(() => import('./connections/connection-page.tsx'), 'ConnectionPage'),
 });
@@ -251,7 +251,7 @@ const billingRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'settings',
-  // `version` is one of the facts; `action`, `project` and `person` are the filters of the audit log.
+  // `version` is a version of the facts; `action`, `project` and `person` are the filters of the audit log.
   validateSearch: searchOf('tab', 'version', 'action', 'project', 'person'),
   component: lazyPage(() => import('./settings/page.tsx'), 'SettingsPage'),
 });

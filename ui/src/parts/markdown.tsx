@@ -57,7 +57,7 @@ export default function MarkdownText({ text, outlined = false }: MarkdownProps) 
 /** Number of elements added at a time: adding all of a long text at once would block the page. */
 const STEP = 600;
 
-/** Shows nodes, many of them step by step. */
+/** Shows nodes; a large number of them is added step by step. */
 function Growing({ nodes, mark = 'span' }: { nodes: readonly DocumentNode[]; mark?: string }) {
   const [shown, setShown] = useState(() => reach(nodes, 0));
   const isAll = shown >= nodes.length;

@@ -6,7 +6,7 @@ const Spark = lazy(() => import('./spark.tsx'));
 
 export interface SparkButtonProps {
   readonly label: string;
-  /** Undefined until they have been read. */
+  /** Undefined until the values have been read. */
   readonly values: readonly (number | null)[] | undefined;
   readonly onClick: () => void;
 }

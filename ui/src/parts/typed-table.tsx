@@ -171,7 +171,7 @@ function Scrolling({ label, children }: { label: string; children: ReactNode }) 
 
 const EDGE = 'pointer-events-none absolute inset-y-0 w-6 from-ink/15 to-transparent print:hidden';
 
-/** Draws the printed version before the browser takes the page. */
+/** Makes a change for paper, and draws the page again before the browser prints. */
 function useBeforePrint(change: () => void): void {
   const onPrint = useEffectEvent(change);
   useEffect(() => {

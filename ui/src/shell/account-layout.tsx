@@ -5,7 +5,7 @@ import { answerProofsBy } from '#ui/api/call.ts';
 import { SessionProvider, sessionQuery } from '#ui/api/session.ts';
 import { AskDialog } from './ask-dialog.tsx';
 
-// Loaded when they are first needed.
+// These parts are loaded when they are first needed.
 const SignInAgain = lazy(() => import('./sign-in-again.tsx'));
 const ProofQuestion = lazy(() => import('./second-factor/proof-question.tsx'));
 

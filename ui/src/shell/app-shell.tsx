@@ -13,7 +13,7 @@ import { placesFor, type Place } from './navigation.ts';
 import { useProjects } from './projects.ts';
 import { Sidebar } from './sidebar.tsx';
 
-// Loaded when they are first opened.
+// These parts are loaded when they are first shown.
 const CommandPalette = lazy(() => import('./palette/command-palette.tsx'));
 const DemoNote = lazy(() => import('./demo-note.tsx'));
 const Drawer = lazy(() => import('./drawer.tsx'));
@@ -102,7 +102,7 @@ function Project({ projectId }: { projectId: string }) {
   return (
     <>
       <Outlet />
-      {/* At the end, so that its arrival moves nothing of the page. */}
+      {/* The note is at the end, so that nothing moves when it is loaded. */}
       {project.data?.isDemo === true && (
         <Suspense>
           <DemoNote project={project.data} />
@@ -126,7 +126,7 @@ function TopBar({ onMenu, onPalette }: { readonly onMenu: () => void; readonly o
 
 interface Keys {
   readonly projectId: string;
-  /** Lists the pages that this service has. */
+  /** The pages that this service has. */
   readonly places: readonly Place[];
   readonly onPalette: () => void;
   readonly onHelp: () => void;

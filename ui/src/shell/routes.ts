@@ -5,7 +5,6 @@ import { lazyPage } from './offline.ts';
 import { lastProject, requireSession, takeReturnPath } from './last-project.ts';
 import { parseSearch, searchOf, stringifySearch } from './search.ts';
 
-/** The root of every page. */
 export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: Outlet,
   notFoundComponent: NotFoundPage,

@@ -59,7 +59,7 @@ export function Sidebar({ onPalette, onKeys, onNavigate }: SidebarProps) {
 
 interface PlaceLinkProps {
   readonly place: Place;
-  /** Number of things on that page that wait for the person. */
+  /** Number of things on the page that wait for the person. */
   readonly waiting: number;
   readonly onNavigate: (() => void) | undefined;
 }

@@ -5,7 +5,6 @@ import { Notice } from '#ui/parts/feedback.tsx';
 export interface SignInReturn {
   /** Id of the new connection. */
   readonly connected?: string | undefined;
-  /** The code of the error. */
   readonly error?: string | undefined;
   readonly requestId?: string | undefined;
 }

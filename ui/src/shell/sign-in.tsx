@@ -14,7 +14,7 @@ import { ResendMail } from './resend-mail.tsx';
 import { factorBody, FactorField, type FactorValues } from './second-factor/factor-field.tsx';
 
 interface SignInProps {
-  /** The address, if it is known already. */
+  /** The person's e-mail address, if it is known already. */
   readonly email?: string | undefined;
   readonly notice?: ReactNode;
   readonly footer?: ReactNode;

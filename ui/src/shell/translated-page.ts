@@ -1,7 +1,6 @@
 /**
  * Keeps a page working after a translator of the browser has changed it. Such a program replaces or wraps each text by
- * an element. React then inserts before its own texts and removes them, which throws if a text has another parent by
- * then.
+ * an element. Later React removes a text or inserts before the text, which throws if the text now has another parent.
  */
 export function surviveTranslators(): void {
   /** The element that a translator has put in the place of a text. */

@@ -50,7 +50,7 @@ export interface Doing<Of, D = unknown> {
   readonly actAsync: (of: Of) => Promise<D>;
 }
 
-/** Makes a verb ready on a page. */
+/** Returns a verb with its action, for use on a page. */
 export function useVerb<Of, M extends Sent, P extends PathOf<M>>(
   verb: Verb<Of, M, P>,
   {

@@ -14,7 +14,7 @@ import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { CiSignIns } from './ci-sign-ins.tsx';
 
-// Loaded when it is first opened.
+// The dialog is loaded when a person first opens it.
 const NewKeyDialog = lazy(() => import('./new-key.tsx'));
 
 type ApiKey = Shape<'ApiKey'>;
@@ -147,7 +147,7 @@ const REVOKE = verb<ApiKey>()('delete', '/v1/api-keys/{apiKeyId}', {
   done: 'Key revoked',
 });
 
-/** Tells whether a program may still use a key that is about to be revoked. */
+/** Says when a key was last used, because revoking the key stops a program that still uses it. */
 function LastUse({ apiKey: { prefix, lastUsedAt } }: { readonly apiKey: ApiKey }) {
   return lastUsedAt === null ? (
     `The key ${prefix} has never been used.`

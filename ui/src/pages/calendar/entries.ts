@@ -12,9 +12,9 @@ export interface Moment {
   /** A state of runs, or `due`. */
   readonly state: string;
   readonly runId: string | null;
-  /** Reason of a skipped occurrence; null for all others. */
+  /** Reason of a skipped occurrence; null for all other moments. */
   readonly reason: string | null;
-  /** The words of a run that brought news or failed; null for all others. */
+  /** The words of a run that brought news or failed; null for all other moments. */
   readonly said: string | null;
   /** The number of occurrences in this entry. */
   readonly count: number;
@@ -32,7 +32,7 @@ export interface Day {
   readonly entries: readonly Entry[];
 }
 
-/** Sorts past and coming occurrences into the days from this one on. */
+/** Sorts past and coming occurrences into days, `count` of them from the first. */
 export function daysOf(
   start: Date,
   count: number,

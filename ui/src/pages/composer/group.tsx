@@ -74,7 +74,7 @@ export interface PartProps {
   readonly children: ReactNode;
 }
 
-/** Sets the fields of a group that belong together apart from the others. */
+/** Sets fields that belong together apart from the other fields of their group. */
 export function Part({ title, description, children }: PartProps) {
   const id = useId();
   return (

@@ -150,7 +150,7 @@ function Steps({ run, steps, isEnded }: Pick<FollowedRun, 'run' | 'steps'> & { i
   );
 }
 
-/** Says why the run has not begun, because its events do not. */
+/** Says why the run has not begun. The run is read for this, because its events do not have the reason. */
 function Wait({ runId }: { readonly runId: string }) {
   const { data } = useRead('/v1/runs/{runId}', { path: { runId } }, { everyMs: 3_000 });
   return data?.waitingFor == null ? 'Starting' : waitOf(data.waitingFor);

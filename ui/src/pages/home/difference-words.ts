@@ -38,7 +38,7 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     });
 }
 
-/** Letters from which a difference that contains the shown line counts as shown. A shorter line may be a heading. */
+/** A difference that contains the shown line counts as shown if the line is longer: a shorter line may be a heading. */
 const SENTENCE = 20;
 
 /** Returns the letters and digits of a text, so that other signs do not count in a comparison. */

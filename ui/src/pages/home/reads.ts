@@ -15,7 +15,7 @@ export function projectOf(projectId: string) {
   return ['/v1/projects/{projectId}', { path: { projectId } }] as const;
 }
 
-/** Returns the read of the use in a month up to a day such as `2026-11-25`. */
+/** Returns the read of the usage from the first of a month up to a day such as `2026-11-25`. */
 export function usageUpTo(day: string) {
   return ['/v1/usage', { query: { from: `${day.slice(0, 8)}01`, to: day, groupBy: 'day' } }] as const;
 }

@@ -1,6 +1,6 @@
 import { usePageKeys } from '#ui/parts/page-keys.ts';
 
-/** Handles the keys for results: `j` and `k` move the focus between them, the others act on the focused one. */
+/** Handles the keys for results: `j` and `k` move the focus between results, other keys act on the focused result. */
 export function useRowKeys(actions: Readonly<Record<string, (runId: string) => void>>): void {
   usePageKeys((key) => {
     const items = [...document.querySelectorAll<HTMLElement>('[data-run]')];

@@ -20,7 +20,7 @@ import { ChangedByPerson, SinceLastApproved } from './differences.tsx';
 import { Outcome } from './outcome.tsx';
 import { Decisions } from './decisions.tsx';
 
-// Loaded when it is opened.
+// The form is loaded when a person first opens it.
 const EditArguments = lazy(() => import('./edit-arguments.tsx'));
 
 type Detail = Shape<'ActionDetail'>;

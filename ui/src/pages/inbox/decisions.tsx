@@ -10,7 +10,7 @@ import { Button } from '#ui/parts/button.tsx';
 import { FormError } from '#ui/parts/field.tsx';
 import { usePageKeys } from '#ui/parts/page-keys.ts';
 
-// Loaded when they are opened.
+// Each dialog is loaded when a person first opens it.
 const NewRule = lazy(() => import('./new-rule.tsx'));
 const RejectDialog = lazy(() => import('./reject-dialog.tsx'));
 

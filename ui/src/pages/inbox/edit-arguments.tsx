@@ -30,7 +30,7 @@ interface Written {
   readonly text: string | undefined;
 }
 
-/** Edits the arguments of a call, a field each; the server checks them as it checks those of a run. */
+/** Edits the arguments of a call, a field each; the server checks them like the arguments that a model sends. */
 export default function EditArguments({ given, schema, error, isBusy, onSubmit, onCancel }: EditArgumentsProps) {
   const hints = new SchemaHints(schema, schema);
   const [fields, setFields] = useState<readonly Written[]>(() =>

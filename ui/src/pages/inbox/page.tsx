@@ -17,7 +17,7 @@ import type { Several } from './decide-several.tsx';
 import { QuestionList, withAnswered } from './question-list.tsx';
 import { QuestionPane } from './question-pane.tsx';
 
-// Loaded when it is opened.
+// The dialog is loaded when a person first opens it.
 const DecideSeveral = lazy(() => import('./decide-several.tsx'));
 
 type Action = Shape<'Action'>;

@@ -24,7 +24,7 @@ export interface Leaf {
 const MAX_LENGTH = 2_000;
 const MOST_LEAVES = 40;
 
-/** Lists the arguments that a rule can compare: texts, numbers, flags and nulls, also within others. */
+/** Lists the arguments that a rule can compare: texts, numbers, flags and nulls, also inside of lists and objects. */
 export function leavesOf(given: unknown, pointer = ''): readonly Leaf[] {
   if (isObject(given)) {
     const inside = Object.entries(given).flatMap(([name, value]) => leavesOf(value, memberPointer(pointer, name)));

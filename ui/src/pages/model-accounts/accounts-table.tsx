@@ -10,7 +10,7 @@ type Account = Shape<'ModelConnection'>;
 
 export interface AccountsTableProps {
   readonly accounts: readonly Account[];
-  /** Undefined until they have been read. */
+  /** Undefined until the providers have been read. */
   readonly providers: readonly Shape<'ModelProvider'>[] | undefined;
   /** Id of the person who looks at the page. */
   readonly viewerId: string | undefined;

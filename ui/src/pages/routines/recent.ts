@@ -7,9 +7,9 @@ export type RecentRuns = ItemOf<'/v1/runs/recent'>;
 /** One row of the list: a routine with its recent runs. */
 export interface Row {
   readonly routine: Shape<'RoutineSummary'>;
-  /** Undefined until it has been read. */
+  /** Undefined until the recent runs have been read. */
   readonly recent: RecentRuns | undefined;
-  /** US dollars over the last 30 days; null when unknown, undefined until it has been read. */
+  /** US dollars over the last 30 days; null when unknown, undefined until the spending has been read. */
   readonly spend: string | null | undefined;
 }
 

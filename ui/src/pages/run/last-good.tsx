@@ -72,7 +72,7 @@ interface Difference {
   readonly now: string;
 }
 
-/** Share below which two amounts count as equal. */
+/** Share of the larger amount by which two amounts may differ and still count as equal. */
 const NOTABLE = 0.2;
 
 /** Lists the differences between two runs of a routine: their inputs, and amounts that are far apart. */
