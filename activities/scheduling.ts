@@ -33,7 +33,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
   };
 }
 
-/** Does the work with a heartbeat, which aborts the signal of an attempt that has timed out. */
+/** Does the work with heartbeats, through which the signal of an attempt that has timed out is aborted. */
 function untilCancelled<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withHeartbeat(() => work(Context.current().cancellationSignal));
 }

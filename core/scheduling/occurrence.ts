@@ -60,7 +60,7 @@ export function decide(due: DueSchedule): Decision {
     return { run: undefined, missed: { count: later.count + 1, from: first, until: latest }, next };
   }
   if (later.count === 0) return { run: latest, missed: undefined, next };
-  // Only the last of these is needed. With a cap of one they are not counted again.
+  // Only the last missed occurrence is needed now. The cap of one avoids counting them all again.
   const before = timesBetween(timetable, first, new Date(latest.getTime() - 1), 1);
   return { run: latest, missed: { count: later.count, from: first, until: before.last ?? first }, next };
 }

@@ -16,7 +16,7 @@ export interface LimitForecast {
   readonly scope: LimitScope;
   readonly name: LimitName;
   readonly max: string;
-  /** Amount that all have used so far in the present day, month or period. */
+  /** Amount that all users of the limit have used so far in the present day, month or period. */
   readonly used: string;
   /** Daily amount used by the others that share the limit. */
   readonly othersPerDay: string;

@@ -21,7 +21,7 @@ export interface PlannedRuns {
   readonly from: Date;
   readonly until: Date;
   readonly count: number;
-  /** Instants of the schedule. */
+  /** First and last instant of the schedule with a planned run; null without a run. */
   readonly first: Date | null;
   readonly last: Date | null;
   /** Every calendar day (UTC) of the period, in order. */

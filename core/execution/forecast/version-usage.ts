@@ -38,7 +38,7 @@ export interface MedianOfRuns {
   /** Number of runs in the median. */
   readonly runs: number;
   readonly tokens: number;
-  /** Null when one of them has no cost. */
+  /** US dollars as a decimal string; null when one of the runs has no cost. */
   readonly costUsd: string | null;
 }
 

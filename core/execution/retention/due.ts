@@ -6,7 +6,7 @@ import { CONTENT, RUNS, type Stage } from './stages.ts';
 /** Runs with the same retention: of one project that chose its own, or of all projects. */
 export interface RetentionScope {
   readonly projectId: string | undefined;
-  /** Days that they are kept after their end. */
+  /** Days for which the runs are kept after their end. */
   readonly days: number;
 }
 
@@ -18,7 +18,7 @@ export interface Batch {
   readonly more: boolean;
 }
 
-/** Number of runs in one transaction. They take some ten milliseconds, so no writer waits long for their rows. */
+/** Number of runs in one transaction. A batch takes some ten milliseconds, so no writer waits long for its rows. */
 const BATCH = 200;
 
 /**

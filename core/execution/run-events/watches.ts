@@ -44,7 +44,10 @@ export function createWatches(): Watches {
   const places = new Map<string, Place>();
   /** Counts all places that were ever added. */
   let added = 0;
-  /** The snapshot of the last look, and the places added by then. Within that snapshot no run has left its places. */
+  /**
+   * The snapshot of the last look, and the number of places added by then. In that snapshot no run had left these
+   * places.
+   */
   let last = { snapshot: '', added };
   let closed = false;
 
@@ -106,7 +109,10 @@ export function createWatches(): Watches {
 /** Longest wait for a commit, and so the longest that a stopping process waits. */
 const PATIENCE_MS = 250;
 
-/** Without a commit no run is read: reading 1,000 runs takes a hundred times as long as this wait costs. */
+/**
+ * Waits for a commit, at most `PATIENCE_MS`, and returns the present snapshot. Without a commit no run needs to be
+ * read: reading 1,000 runs costs a hundred times as much as the wait.
+ */
 async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
   const found = await db.row<{ snapshot: string }>`select next_commit(${seen}, ${PATIENCE_MS}) as snapshot`;
   return found?.snapshot;

@@ -72,8 +72,8 @@ export async function pauseWithRuns(
 ): Promise<Routine> {
   const { projectId, id, cancelRuns } = input;
   const routine = await stopRoutine(deps, by, { projectId, id, state: 'paused' });
-  // Outside the transaction that has locked the routine: a run that is ending has locked its row and waits for the
-  // routine's.
+  // Not in the transaction that locked the routine: a run that is ending has locked its own row and waits for the
+  // routine's, so the two would deadlock.
   if (cancelRuns) await stopRuns(deps, [id]);
   return routine;
 }

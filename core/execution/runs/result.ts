@@ -45,7 +45,8 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
   const changes = compareWith(delivered, result.value, result.by);
   const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes }) : 'no_webhook';
   const { against, unchangedRuns, ...kept } = changes;
-  // Takes the clock, not the beginning of the transaction, which may have waited for the lock on the routine.
+  // `compared_at` is the clock's time and not `now()`, the beginning of the transaction: the transaction may have
+  // waited for the lock on the routine since.
   await tx.run`
     update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
       compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns},

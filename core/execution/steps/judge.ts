@@ -66,7 +66,7 @@ export async function judgeResponse(
   const warnings = responseWarnings(response, { sentTokens, isCallWritten: written !== undefined });
   const { messages, ...calls } = planToolCalls(response, run);
   const formed = await endingByForm(run, response, endingOf(run, { response, written, cutBy: granted.cutBy }));
-  // A response that cannot be recorded would have to be paid for again.
+  // Repeats failed statements: if the step failed here, the response would have to be paid for again.
   const ending =
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const judged = { warnings, costUsd, calls };
@@ -133,7 +133,10 @@ function limitReached(run: StepRun, response: ModelResponse): FailureReason | un
 /** Length at which a summary is cut. */
 const SUMMARY_LENGTH = 500;
 
-/** Takes the result from the call, else from the text beside it, the text before the reminder, or the summary. */
+/**
+ * Takes the result from the call of `finish`, else from the text beside it, the text before the reminder, or the
+ * summary.
+ */
 function statedEnding(
   { outcome, summary, urgency, result: called, next }: Extract<Finish, { kind: 'stated' }>,
   { transcript }: StepRun,

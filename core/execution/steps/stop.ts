@@ -57,7 +57,7 @@ export class Stop extends Error {
     return new Stop({ kind: 'ends', ending });
   }
 
-  /** Ends a run whose account waits for its allowance. @param atFirst before its first step */
+  /** Ends a run whose account waits for its allowance. @param atFirst true before the first step of the run */
   static usedUp(until: Date, atFirst: boolean): Stop {
     const words = `The allowance of the model account is used up until ${until.toISOString()}.`;
     return Stop.fails(atFirst ? 'blocked_usage_limit' : 'model_usage_limit', words);
@@ -93,8 +93,9 @@ export class ModelFailure extends Error {
   /** True when the service itself gave up a running call, so that its usage is never stated. */
   readonly cutOff: boolean;
   /**
-   * Ends the call on an account that was cut off, in the transaction that settles it: several attempts may get the same
-   * outcome, and the one that ends the call counts it. Undefined at the gateway.
+   * Records the end of an account's call that was cut off. The transaction that settles the usage calls this function:
+   * several attempts may get the same outcome, and only the one that gets true counts the usage. Undefined at the
+   * gateway.
    */
   readonly endCall: EndCutCall | undefined;
   /** The provider's own words, cleaned; empty without words. They are for those who may read the run. */
@@ -175,7 +176,7 @@ export interface FailedAttempts {
 }
 
 /**
- * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Counts
+ * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Records
  * nothing if another attempt has recorded the step or the run has ended, as the next attempt will see.
  */
 export async function recordFailedAttempt(

@@ -21,9 +21,10 @@ import { ModelFailure } from './stop.ts';
 
 /**
  * Settles a call that this service or its runtime cut off, because its run was cancelled, its time was over or the
- * worker stops: the provider has the input and may bill it, and never reports the usage. So the estimated input is
- * counted. On an account a call outlives the worker, and the attempt that continues it settles it.
- * @returns whether it was settled; it never throws, as the error that ended the call matters more
+ * worker stops: the provider has the input and may bill it, but never reports the usage. So the estimated input is
+ * counted. On an account a call outlives the worker, and the attempt that continues the call settles it.
+ * @returns true if this attempt settled the call; errors are logged and not thrown, as the error that ended the call
+ * matters more
  */
 export async function settleCutCall(
   { database, log, metrics }: Pick<Core, 'database' | 'log' | 'metrics'>,

@@ -92,7 +92,7 @@ export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): P
   return { ...times, nextAt };
 }
 
-/** Ends an unsubscription. After one from all digests, the digests of other projects stay off. */
+/** Ends an unsubscription. After an unsubscription from all digests, the digests of other projects stay off. */
 async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
   const others = await tx.rows<{ projectId: string }>`
     select project_id as "projectId" from result_digests
