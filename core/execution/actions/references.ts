@@ -13,7 +13,7 @@ export interface Referring {
 }
 
 /**
- * Replaces the run's names of its actions by their ids. An unknown name or id is a fault.
+ * Replaces the names that a run uses for its actions by their ids. An unknown name or id is a fault.
  * @param held ids of the run's actions by their names for the model
  */
 export function withIds(args: JsonObject, held: ReadonlyMap<string, string>): Referring | { readonly fault: string } {

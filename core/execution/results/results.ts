@@ -42,9 +42,9 @@ export interface Result {
   readonly excerpt: string | null;
   /** True when the text continues after the excerpt. */
   readonly goesOn: boolean;
-  /** Changes of its data, with the first items of each kind; null without data. */
+  /** Changes of the data, with the first items of each kind; null without data. */
   readonly changes: Pick<ComparedResult, 'against' | 'by' | 'counts' | 'added' | 'removed' | 'changed'> | null;
-  /** Changes of its text against the previous one; null with data, and without a previous text. */
+  /** Changes of the text against the previous text; null with data, and without a previous text. */
   readonly lines: LineChanges | null;
   /** The run with the previous result, if there is one. */
   readonly previousRunId: string | null;
@@ -148,8 +148,8 @@ export async function listResults(
 const MAX_LATER = 100;
 
 /**
- * Selects the run that has overtaken a row of `chosen`. A result that says nothing new has nothing to overtake. Lengths
- * are compared first, as they are known without unpacking the text.
+ * Selects the run that has overtaken a row of `chosen`. An unchanged result is never overtaken. Lengths are compared
+ * first, as they are known without unpacking the text.
  */
 function overtaking({ projectId }: Reader): Sql {
   return sql`

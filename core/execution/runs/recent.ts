@@ -4,7 +4,7 @@ import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { RunState } from '#core/execution/run-states/index.ts';
 
-/** The most recent runs listed for one routine. */
+/** The most runs of one routine in a list of recent runs. */
 export const MAX_RECENT = 20;
 
 /** A recent run in a list: its end and its times. */

@@ -38,7 +38,7 @@ export interface StepRun
   /** Names the field of the definition that this release cannot read; null if it can read all. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
-  /** Revisions that its activation fixed; runs that no person starts use them. */
+  /** Skill revisions that the activation of the routine fixed; runs that no person starts use them. */
   readonly activeSkills: SkillRevisions;
   readonly tools: readonly OfferedTool[];
   /** The rendered text, once the first step has recorded it. Later steps no longer read its sources. */

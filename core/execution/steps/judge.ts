@@ -66,7 +66,7 @@ export async function judgeResponse(
   const warnings = responseWarnings(response, { sentTokens, isCallWritten: written !== undefined });
   const { messages, ...calls } = planToolCalls(response, run);
   const formed = await endingByForm(run, response, endingOf(run, { response, written, cutBy: granted.cutBy }));
-  // Repeats failed statements: if the step failed here, the response would have to be paid for again.
+  // Repeated while Postgres is away: if the step failed here, the response would have to be paid for again.
   const ending =
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const judged = { warnings, costUsd, calls };

@@ -22,7 +22,7 @@ import { settleLostCalls } from './unanswered-calls.ts';
 export interface GrantedOutput {
   /** Undefined leaves the limit of the output to the provider. */
   readonly maxOutputTokens: number | undefined;
-  /** Reason for ending the run if the model reaches that many tokens; set when a limit lowered them. */
+  /** Reason for ending the run if the model reaches `maxOutputTokens`; set when a limit lowered that number. */
   readonly cutBy: FailureReason | undefined;
   /** True when the step has a reservation, which a call without a response must release. */
   readonly isHeld: boolean;
@@ -42,8 +42,8 @@ const HELD =
 
 /**
  * Reserves the most that a model step can use: counted input, and output. A run without a limit costs no statement.
- * @throws {Stop} when a limit refuses the step; when other runs have reserved the rest, and a later attempt performs
- * the step
+ * @throws {Stop} when a limit refuses the step, or when other runs have reserved the rest and a later attempt has to
+ * perform the step
  */
 export async function reserveStep(
   deps: Pick<StepsCore, 'admission' | 'caller' | 'database' | 'log' | 'maxCostUsdPerOrganization' | 'metrics'>,

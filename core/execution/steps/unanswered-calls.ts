@@ -49,7 +49,8 @@ export async function settleCutCall(
         if (isFirst) await notifySpending(tx, run);
         return isFirst;
       });
-    // Until its outcome is recorded, the call keeps its request id, and no other can be made.
+    // On an account, repeated while Postgres is away: until its outcome is recorded, the call keeps its request id, and
+    // the step can make no other call.
     const settled = await (endCall === undefined ? record() : persistently(record, call.signal));
     if (settled) metrics.modelCost(option.modelId, spent.costUsd);
     return settled;

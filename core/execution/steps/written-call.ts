@@ -11,7 +11,10 @@ export function writtenCall(text: string, tools: readonly Pick<OfferedTool, 'nam
   return inMarkup(said, names) ?? inJson(said, names);
 }
 
-/** Code that more text follows is a quotation, except code named for tools, into which Gemini's models write calls. */
+/**
+ * Removes quoted code, which is code with more text after it. Code blocks named for tools stay: Gemini's models write
+ * calls into them.
+ */
 function withoutQuotations(text: string): string {
   const parts = text.split(/^([ \t]*(?:```|~~~)[^\n]*)$/m);
   const lastSaid = parts.findLastIndex((part) => part.trim() !== '');
