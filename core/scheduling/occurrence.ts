@@ -164,8 +164,8 @@ interface Overlap {
   /** True when one of the routine's open runs has not begun. */
   readonly queued: boolean;
   /**
-   * True when all of its open runs give way: runs of a backfill, and runs whose waiting time is over. The new
-   * occurrence runs ahead of them, or after one that has been admitted.
+   * True when all of the routine's open runs give way: runs of a backfill, and runs whose waiting time is over. The new
+   * occurrence runs ahead of these, or after a run that has been admitted.
    */
   readonly onlyYielding: boolean;
 }
@@ -220,7 +220,7 @@ async function overAllowance(tx: Db, planRule: PlanRule, routines: readonly DueR
 
 /** The decision about the occurrence that would run. */
 export interface Judgement {
-  /** Why it is skipped; undefined when it runs. */
+  /** Why the occurrence is skipped; undefined when it runs. */
   readonly reason?: RunReason | undefined;
   readonly detail?: string | undefined;
   readonly afterPrevious?: boolean;

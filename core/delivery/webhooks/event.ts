@@ -104,7 +104,7 @@ export interface ReportedRun extends Omit<Usage, 'estimated'> {
   readonly deliver: Routine['deliver'];
   /** US dollars as a decimal string; null when the model has no price. */
   readonly costUsd: string | null;
-  /** True when the provider stated no usage for some step, so that it was estimated. */
+  /** True when the provider stated no usage for some step, so that the usage of that step was estimated. */
   readonly estimatedUsage: boolean;
 }
 

@@ -249,7 +249,10 @@ async function approve(tx: Db, { id, projectId }: Action, { by, credential }: De
   return approved;
 }
 
-/** Approves the call with other arguments as a new action; references to the open one get its result. */
+/**
+ * Approves the call with other arguments, as a new action in place of the open one. References to the open action get
+ * the result of the new one.
+ */
 async function replace(
   tx: Db,
   { id, projectId }: Action,

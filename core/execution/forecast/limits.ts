@@ -18,7 +18,7 @@ export interface LimitForecast {
   readonly max: string;
   /** Amount that all users of the limit have used so far in the present day, month or period. */
   readonly used: string;
-  /** Daily amount used by the others that share the limit. */
+  /** Amount that the other users of the limit use a day. */
   readonly othersPerDay: string;
   /**
    * First day (UTC) on which too little is left, by the median and by the p95 of a run; null for no such day. Null

@@ -31,7 +31,7 @@ export interface PromptRun {
   readonly maxTotalTokens: number | null;
   readonly maxOutputTokens: number | null;
   readonly outcomeRule: OutcomeRule;
-  /** Form of its result; null if any text will do. */
+  /** Form that the result must have; null if any text will do. */
   readonly resultForm: ResultForm | null;
   readonly carryResult: boolean;
   /** Undefined without a previous result, or when the run does not use it. */

@@ -49,7 +49,7 @@ export interface Run extends RunOutcome {
   readonly runAt: Date | null;
   /** Id of the backfill that created the run. */
   readonly backfillId: string | null;
-  /** Number of occurrences that a `skipped` row accounts for, and the last of them. */
+  /** Number of occurrences that a `skipped` row stands for, and the instant of the last one. */
   readonly skippedCount: number | null;
   readonly skippedUntil: Date | null;
   readonly variables: Readonly<Record<string, string>>;
@@ -107,7 +107,10 @@ export interface Step {
   readonly text: string | null;
   /** Thinking that was taken out of the text. */
   readonly thinking: string | null;
-  /** The model server's own word; without a recorded response, the word of the last rejected one. */
+  /**
+   * The model server's word for why the response ended; without a recorded response, the word of the last rejected
+   * response.
+   */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
   /** Null on a model step. */
@@ -142,7 +145,7 @@ export interface RunDetail extends Run, Nearby {
   readonly queuedSeconds: number | null;
   /** The reason why the run waits; null when it does not wait. */
   readonly waitingFor: Wait | null;
-  /** The schema of its data; null without data, and once its version is deleted. */
+  /** Schema of the data; null without data, and once the version is deleted. */
   readonly resultSchema: Definition['resultSchema'];
   readonly steps: readonly Step[];
   /** Index of the first step without its texts; null when all have them. */

@@ -61,7 +61,7 @@ export interface StepRun
   readonly remainingMs: number;
   /** Milliseconds that the step may still wait for a budget or a sign-in; zero or less when that time has passed. */
   readonly patienceMs: number;
-  /** True when its step has waited for a budget and is not granted yet. */
+  /** True when the step has waited for a budget that is not granted yet. */
   readonly inLine: boolean;
   readonly cancelRequested: boolean;
   /** Earlier attempts of this step that failed because of the provider. */

@@ -124,7 +124,7 @@ function endingByWrittenCall(tool: string, result: string | null): RunEnding {
 }
 
 function limitReached(run: StepRun, response: ModelResponse): FailureReason | undefined {
-  // Steps come one after the other, so nothing has been added since this one began.
+  // Steps come one after the other, so the total of the run has not changed since this step began.
   const tokens = run.totalTokens + totalTokens(response.usage);
   if (run.maxTotalTokens !== null && tokens >= run.maxTotalTokens) return 'max_total_tokens';
   return run.modelSteps + 1 >= run.maxSteps ? 'max_steps' : undefined;
@@ -185,7 +185,7 @@ async function endingByForm(
 
 /**
  * Judges a run that would succeed by its tool calls and its routine's checks, and returns its ending: a failed check
- * makes it fail. It reads the calls of earlier steps, which have ended and stay as they are.
+ * makes the run fail. Reads the calls of earlier steps, which have ended and stay as they are.
  */
 export async function endingByChecks(
   db: Db,
@@ -243,7 +243,7 @@ async function endingByCost(
   const { abnormalFactor: factor } = run;
   // A response without tool calls has the answer; only its outcome is still requested.
   if (response.toolCalls.length === 0) return undefined;
-  // Steps come one after the other, so nothing has been added since this one began.
+  // Steps come one after the other, so the total of the run has not changed since this step began.
   const tokens = run.totalTokens + totalTokens(response.usage);
   if (factor === null || tokens <= ABNORMAL_FROM_TOKENS) return undefined;
   const median = await medianOfVersion(db, run);

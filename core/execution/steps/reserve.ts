@@ -154,7 +154,10 @@ function attemptUnderWay({ runId, index, attempt }: StepRun) {
 /** Time after which a run that does not return from its sleep loses its place in line. */
 const LATE = sql`interval '30 seconds'`;
 
-/** Counts the runs that wait for the widest budget that binds this one, or for one inside it. Older runs come first. */
+/**
+ * Counts the other runs that wait for the widest budget that limits this run, or for a budget inside it: all as
+ * `others`, and the older runs, which come first, as `ahead`.
+ */
 function waitersBeside({ runId, organizationId }: StepRun, limits: readonly ScopeLimits[]): Sql {
   const widest = limits.find(isLimited);
   if (widest === undefined) return sql`select 0::bigint as others, 0::bigint as ahead`;

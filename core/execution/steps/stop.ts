@@ -98,7 +98,7 @@ export class ModelFailure extends Error {
    * gateway.
    */
   readonly endCall: EndCutCall | undefined;
-  /** The provider's own words, cleaned; empty without words. They are for those who may read the run. */
+  /** The provider's own words, cleaned; empty without words. Only people who may read the run get them. */
   readonly words: string;
   /** True when the server does not accept work yet, so that waiting for minutes may help. */
   readonly isStarting: boolean;
@@ -141,7 +141,7 @@ export class ModelFailure extends Error {
   }
 }
 
-/** Attempts at one model step. With the pauses between them they bridge an outage of about half a minute. */
+/** Attempts at one model step. With their pauses, the attempts bridge an outage of about half a minute. */
 const MAX_MODEL_ATTEMPTS = 5;
 
 /** Attempts while a server refuses connections or loads its model: about five minutes. */

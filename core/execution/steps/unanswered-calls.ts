@@ -42,7 +42,7 @@ export async function settleCutCall(
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
       transaction(database, async (tx) => {
-        // A separate statement: the next ones see the writes of the run's last lock holder.
+        // A separate statement, so that the next ones see the writes of the run's last lock holder.
         await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });

@@ -108,7 +108,7 @@ function callIn(value: unknown, names: ReadonlySet<string>, depth = 0): string |
   );
 }
 
-/** Asks a model, once, to make the call that it wrote; kept with the step that it follows. */
+/** Asks a model, once, to make the call that it wrote as text. The request is kept with the step of that text. */
 export const CALL_REQUEST = {
   role: 'user',
   content:

@@ -36,7 +36,7 @@ interface Reader {
 const UNCHOSEN: DigestTimes = { frequency: 'off', weekday: 'monday', hour: 8, timezone: 'UTC' };
 
 /**
- * Reads when a person gets the digest of a project. `off` after they have unsubscribed by a link.
+ * Reads when a person gets the digest of a project. The frequency is `off` after the person has unsubscribed by a link.
  * @throws {AppError} `project_not_found`, `second_factor_required`
  */
 export async function readDigest(
