@@ -11,8 +11,8 @@ import { createWatches, type RunCursor, type Watch } from './watches.ts';
 export interface RunFeed {
   /**
    * Follows a run.
-   * @throws {AppError} `rate_limited` when the follower has its most open streams, `service_unavailable` when this
-   * process has its most or stops
+   * @throws {AppError} `rate_limited` when the follower has too many open streams, `service_unavailable` when this
+   * process has too many or stops
    */
   follow(
     run: { readonly projectId: string; readonly id: string },

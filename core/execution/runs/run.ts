@@ -72,7 +72,7 @@ export interface Run extends RunOutcome {
   readonly data: unknown;
   /** The comparison of the data with earlier data; null without data. */
   readonly changes: ComparedResult | null;
-  /** The reason why no webhook got an event about the end of the run; null when none was withheld. */
+  /** The reason why no webhook got an event about the end of the run; null when no event was withheld. */
   readonly withheld: Withheld | null;
   readonly stepCount: number;
   readonly usage: RunUsage;
