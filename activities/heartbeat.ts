@@ -2,7 +2,10 @@ import { Context } from '@temporalio/activity';
 
 const BEAT_MS = 3_000;
 
-/** Sends heartbeats during `work`. By them an activity learns of its cancellation, and Temporal of a crash. */
+/**
+ * Sends heartbeats during `work`. Their responses tell the activity when it is cancelled, and Temporal treats a worker
+ * as dead when its heartbeats stop.
+ */
 export async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), BEAT_MS);

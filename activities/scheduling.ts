@@ -33,7 +33,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
   };
 }
 
-/** Does the work with a heartbeat, which aborts the signal of an attempt that has timed out. */
+/** Does the work with heartbeats, so that the signal is aborted once the attempt has timed out. */
 function untilCancelled<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withHeartbeat(() => work(Context.current().cancellationSignal));
 }

@@ -54,7 +54,9 @@ async function dueWithinSeconds(db: Db): Promise<number | undefined> {
   return soon?.ms ?? undefined;
 }
 
-/** Number of routines whose claims may fail in one call. With more failures the fault is not in a row. */
+/**
+ * Number of routines whose claims may fail in one call. More failures mean that the fault does not lie in single rows.
+ */
 const MOST_FAILURES = 20;
 
 /**

@@ -60,7 +60,7 @@ export function decide(due: DueSchedule): Decision {
     return { run: undefined, missed: { count: later.count + 1, from: first, until: latest }, next };
   }
   if (later.count === 0) return { run: latest, missed: undefined, next };
-  // Only the last of these is needed. With a cap of one they are not counted again.
+  // Only the last missed occurrence is needed now. The cap of one avoids counting them all again.
   const before = timesBetween(timetable, first, new Date(latest.getTime() - 1), 1);
   return { run: latest, missed: { count: later.count, from: first, until: before.last ?? first }, next };
 }
@@ -164,8 +164,8 @@ interface Overlap {
   /** True when one of the routine's open runs has not begun. */
   readonly queued: boolean;
   /**
-   * True when all of its open runs give way: runs of a backfill, and runs whose waiting time is over. The new
-   * occurrence runs ahead of them, or after one that has been admitted.
+   * True when all of the routine's open runs give way: runs of a backfill, and runs whose waiting time is over. The new
+   * occurrence runs ahead of these, or after a run that has been admitted.
    */
   readonly onlyYielding: boolean;
 }
@@ -220,7 +220,7 @@ async function overAllowance(tx: Db, planRule: PlanRule, routines: readonly DueR
 
 /** The decision about the occurrence that would run. */
 export interface Judgement {
-  /** Why it is skipped; undefined when it runs. */
+  /** Why the occurrence is skipped; undefined when it runs. */
   readonly reason?: RunReason | undefined;
   readonly detail?: string | undefined;
   readonly afterPrevious?: boolean;

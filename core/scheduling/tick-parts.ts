@@ -75,7 +75,7 @@ export function createTickParts(deps: TickDeps): TickParts {
       measured(deps, 'claim', async (attempt) => {
         await attempt('reconcile', () => reconcileNextTimes(deps), 0);
         const claimed = await attempt('claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
-        // After the claim, which records skipped occurrences.
+        // Pause after the claim: the claim records the occurrences that are skipped because the provider is disabled.
         await attempt('rollback', () => pauseOfDisabledProviders(deps), 0);
         return claimed;
       }),
@@ -110,7 +110,7 @@ export function createTickParts(deps: TickDeps): TickParts {
         // Write messages before sending them, so that they go out in this tick. `WRITING` begins with what is urgent
         // for people.
         for (const name of WRITING) await work(name);
-        // They run at the same time, so that monitors that hang delay no mail.
+        // Channels are served at the same time, so that monitors that hang delay no mail.
         const sent = await Promise.all(['mail', 'operator_mail', 'ping', 'chat'].map(work));
         return sent.reduce((sum, each) => sum + each, 0);
       }),

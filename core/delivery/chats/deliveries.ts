@@ -72,7 +72,7 @@ export async function listChatDeliveries(db: Db, runId: string): Promise<ChatDel
 }
 
 /**
- * Sends a delivery again: an ended one with a new series of retries, a waiting one at once.
+ * Sends a delivery again: if it has ended, with a new series of retries; if it waits, at once.
  * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`, `routine_archived`
  */
 export async function redeliverToChat(

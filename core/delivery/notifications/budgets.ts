@@ -28,7 +28,8 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
 };
 
 /**
- * Finds the highest threshold that each followed budget has reached and not yet reported, and marks it as reported.
+ * Finds, for each followed budget, the highest threshold that is reached and not yet reported, and marks the threshold
+ * as reported.
  * @param usedUp the budget that had too little left for the next step: above four fifths it counts as used up. If it is
  * unknown, the fullest budget counts as used up
  */
@@ -41,7 +42,7 @@ export async function findCrossings(
   const scopes = [
     ...(wants(subscription.mail) ? [{ scope: 'routine' as const, scopeId: routineId }] : []),
     ...(wants(subscription.projectMail) ? [{ scope: 'project' as const, scopeId: projectId }] : []),
-    // Other projects may follow it too.
+    // Always included: other projects may follow the organization's budget even if this routine and its project do not.
     { scope: 'organization' as const, scopeId: organizationId },
   ].filter(({ scope }) => isLimited(budgets[scope]));
   if (scopes.length === 0) return [];
@@ -99,8 +100,8 @@ export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
 }
 
 /**
- * Mails the subscribers of projects about the budgets of the project and its organization, which do not count as the
- * one mail an hour of a routine. Followers in other projects do not learn which routine it was.
+ * Mails the subscribers of projects about the budgets of the project and its organization. These mails do not use up
+ * the one mail an hour of a routine. Subscribers of other projects do not learn which routine spent the budget.
  */
 export async function tellOfSharedBudgets(
   tx: Db,

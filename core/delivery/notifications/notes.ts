@@ -66,9 +66,9 @@ export const endedRun = z.object({
   pausedBecause: z.string().nullable(),
   /** True for the first success after failures. */
   recovered: z.boolean(),
-  /** True for a follow-up and for a rehearsal: only its spending is news. */
+  /** True for a follow-up or a rehearsal: their ends are no news, only their spending is. */
   answers: z.boolean().default(false),
-  /** The budget that left too little for the next step; null when none did, or when it is unknown which. */
+  /** The budget that left too little for the next step; null without such a budget, or when it is unknown. */
   passedLimit: z.object({ scope: z.string(), name: z.string() }).nullable(),
 });
 export type ToldRun = z.output<typeof endedRun>;

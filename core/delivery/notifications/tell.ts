@@ -21,7 +21,7 @@ export interface News {
 /** Period in which a routine sends one mail, and a project ten. One summary counts the rest. */
 export const MAIL_INTERVAL = sql`interval '1 hour'`;
 
-/** Mails about the routines of a project in one hour. */
+/** The most mails an hour about the routines of a project. */
 const MOST_OF_PROJECT = 10;
 
 /**

@@ -6,7 +6,8 @@ export function hasOpenDelivery(runId: Sql): Sql {
 }
 
 /**
- * Erases the bodies of deliveries and the beginnings of responses. An open delivery keeps its body, yet to be sent.
+ * Erases the bodies of deliveries and the beginnings of responses. An open delivery keeps its body, because the body
+ * has yet to be sent.
  * @returns the runs that have an open delivery, because a redelivery was requested meanwhile
  */
 export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<string[]> {
@@ -58,7 +59,7 @@ export function forgetDeliveries(db: Db, limit: number): Promise<number> {
   return forget(db, sql`finished_at < now() - interval '90 days'`, limit);
 }
 
-/** Deletes the same deliveries of deleted projects as soon as they have ended: their bodies name routines. */
+/** Deletes the ended deliveries of deleted projects that belong to no run, at once: their bodies name routines. */
 export function forgetDeliveriesOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return forget(db, sql`project_id = any(${projectIds})`, limit);
 }

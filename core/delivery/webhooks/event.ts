@@ -11,8 +11,8 @@ import { utf8Start } from '#lib/text.ts';
 type EnqueueCore = Pick<Core, 'work'>;
 
 /**
- * Queues the event of a run in the transaction that ends the run, so that neither exists without the other. It starts
- * after the commit, or by a tick. Does nothing if the routine has no webhook or its receiver is gone.
+ * Queues the event of a run in the transaction that ends the run, so that neither exists without the other. The
+ * delivery starts after the commit, or in a tick. Does nothing if the routine has no webhook or its receiver is gone.
  */
 export function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
   return enqueue(core, tx, [{ ...run, runId: run.id, type: eventType(run), body: () => eventBody(run) }]);
@@ -35,7 +35,7 @@ export function enqueueActionEvents(
 ): Promise<void> {
   const events = actions.map((action) => {
     const url = `${core.uiOrigin}/p/${action.projectId}/actions/${action.id}`;
-    // Belongs to no run, because the deliveries of a run decide which data counts as changed.
+    // The event belongs to no run, because the deliveries of a run decide which data counts as changed.
     return { ...action, runId: null, body: () => actionBody(action, url) };
   });
   return enqueue(core, tx, events);
@@ -60,7 +60,7 @@ async function enqueue({ work }: EnqueueCore, tx: Db, events: readonly NewEvent[
   const armed = events.filter(({ webhookUrl, webhookFailedAt }) => webhookUrl !== null && webhookFailedAt === null);
   if (armed.length === 0) return;
   const column = (of: (event: NewEvent) => string | null) => armed.map(of);
-  // Deliveries take turns by host. The routine may have another one when the attempt is made.
+  // Deliveries take turns by host. The URL may name another host by the time of the attempt.
   const hosts = column(({ webhookUrl }) => URL.parse(webhookUrl ?? '')?.host ?? '');
   await tx.run`
     insert into webhook_deliveries (
@@ -104,7 +104,7 @@ export interface ReportedRun extends Omit<Usage, 'estimated'> {
   readonly deliver: Routine['deliver'];
   /** US dollars as a decimal string; null when the model has no price. */
   readonly costUsd: string | null;
-  /** True when the provider stated no usage for some step, so that it was estimated. */
+  /** True when the provider stated no usage for some step, so that the usage of that step was estimated. */
   readonly estimatedUsage: boolean;
 }
 
@@ -114,12 +114,12 @@ interface ReportedQuestion {
   readonly id: string;
   readonly routineId: string;
   readonly projectId: string;
-  /** The run that asked it last. */
+  /** The run that asked the question last. */
   readonly runId: string;
   readonly question: string;
   readonly choices: readonly string[] | null;
   readonly defaultAnswer: string | null;
-  /** Null until it is answered. */
+  /** Null until the question is answered. */
   readonly answer: string | null;
   readonly expiresAt: Date;
   readonly at: Date;
@@ -219,7 +219,10 @@ interface ReportedAction {
   readonly at: Date;
 }
 
-/** Builds the JSON text of an event about a held call. Its arguments are only on its page. */
+/**
+ * Builds the JSON text of an event about a held call. The event has no arguments: they are shown only on the page of
+ * the call.
+ */
 function actionBody({ type, at, ...action }: ReportedAction, url: string): string {
   const { id, projectId, routineId, runId, state, reason, toolName, connectionId, expiresAt } = action;
   return JSON.stringify({

@@ -95,7 +95,7 @@ const isBeingSent = sql`(state = 'sending' and claimed_until > now())`;
 const open = sql`state in ('pending', 'sending')`;
 const dueAt = sql`greatest(next_attempt_at, claimed_until)`;
 
-/** One organization may take half of the slots, and one of its hosts a quarter. */
+/** An organization may take a half of the slots, and a host of the organization a quarter. */
 const OF_ORGANIZATION = 2;
 const OF_HOST = 4;
 
@@ -107,12 +107,12 @@ async function anyDue(db: Db): Promise<boolean> {
 }
 
 /**
- * Claims due deliveries: pending ones whose time has come, and those whose attempt was never recorded. It claims at
- * most as many as live workers have free slots, so that started ones do not queue behind others. Organizations take
- * turns: the next place goes to the one with the fewest running deliveries, within it to the host with the fewest, the
- * oldest first. An organization has at most half of the slots and one of its hosts at most a quarter, even while others
- * are free: a receiver that hangs holds its slots for twenty seconds. One claim runs at a time and walks over an index,
- * as the admission of runs does. A claimed delivery is leased while its workflow is started.
+ * Claims due deliveries: pending ones whose time has come, and those whose attempt was never recorded. Claims no more
+ * than live workers have free slots, so that started deliveries do not queue behind others. Organizations take turns:
+ * next is the organization with the fewest running deliveries, within it the host with the fewest, and within the host
+ * the oldest delivery. An organization has at most half of the slots and each of its hosts at most a quarter, even
+ * while others are free: a receiver that hangs holds its slots for twenty seconds. One claim runs at a time and walks
+ * over an index, as the admission of runs does. A claimed delivery is leased while its workflow is started.
  */
 export function claimDueDeliveries(database: Database, taskQueue: string, limit: number): Promise<StartableDelivery[]> {
   return transaction(database, async (tx) => {

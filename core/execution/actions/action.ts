@@ -45,7 +45,7 @@ export interface Action {
   readonly runId: string;
   /** The last run that asked for the same call while the action was open. */
   readonly lastRunId: string;
-  /** Number of requests for it. */
+  /** Number of times that runs have asked for the call. */
   readonly times: number;
   readonly policyId: string;
   readonly connectionId: string;
@@ -54,16 +54,16 @@ export interface Action {
   readonly account: string | null;
   readonly toolName: string;
   readonly definitionHash: string;
-  /** Null once they are erased. */
+  /** Null once the arguments are erased. */
   readonly arguments: JsonObject | null;
   readonly digest: string;
-  /** Ids of actions whose results its arguments contain. */
+  /** Ids of the actions whose results the arguments refer to. */
   readonly refersTo: readonly string[];
   /** The model's text beside the call; null without one. */
   readonly modelReason: string | null;
   readonly state: ActionState;
   readonly reason: ActionReason | null;
-  /** The note of the person who rejected it. */
+  /** The note of the person who rejected the action. */
   readonly note: string | null;
   /** The action whose arguments were changed. */
   readonly replaces: string | null;
@@ -116,7 +116,7 @@ export function digestOf({
   return createHash('sha256').update(seen).digest('hex');
 }
 
-/** Returns the change since the call was held that prevents it; undefined if it can still be carried out. */
+/** Returns the reason why a held call can no longer be carried out; undefined if it still can. */
 export function obstacleOf(action: Action, target: ToolTarget | undefined): ActionReason | undefined {
   if (action.arguments === null) return 'content_erased';
   if (target === undefined) return 'connection_removed';

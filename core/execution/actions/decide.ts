@@ -173,7 +173,8 @@ async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonOb
 }
 
 /**
- * Includes the actions that this one refers to, because a call of its run may have joined the action of an earlier run.
+ * Returns the earlier actions that the edited arguments may refer to: those of the run, and those that the action
+ * refers to already. The latter may belong to an earlier run, whose open action a call of this run has joined.
  */
 async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action): Promise<Map<string, string>> {
   const found = await db.rows<{ id: string }>`
@@ -183,7 +184,7 @@ async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action):
   return new Map(found.map((each) => [each.id, each.id]));
 }
 
-/** Requests another round of starts at its end, because a round skips an action that a decision still locks. */
+/** Requests a round of starts after the decision, because a round skips an action that a decision still locks. */
 async function deciding<T>({ database, work }: DecideDeps, decide: (tx: Db) => Promise<T>): Promise<T> {
   try {
     return await transaction(database, decide);
@@ -248,7 +249,10 @@ async function approve(tx: Db, { id, projectId }: Action, { by, credential }: De
   return approved;
 }
 
-/** Approves the call with other arguments as a new action; references to the open one get its result. */
+/**
+ * Approves the call with other arguments, as a new action in place of the open one. References to the open action get
+ * the result of the new one.
+ */
 async function replace(
   tx: Db,
   { id, projectId }: Action,

@@ -50,7 +50,10 @@ function areAmong(actions: readonly Told[]) {
   return sql`(a.id, a.project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))`;
 }
 
-/** Adds work to run a routine once more, if it asks for that, no call of the run waits and at least one was sent. */
+/**
+ * Queues one more run of a routine whose `afterApproval` is `run`, once no call of the run waits and at least one was
+ * sent.
+ */
 export async function runAgain(tx: Db, actions: readonly Told[]): Promise<void> {
   await tx.run`${addWork(sql`
     select 'action_run', a.run_id, a.organization_id, ${AT_ONCE}, jsonb_build_object('projectId', a.project_id,

@@ -3,7 +3,7 @@ import { isJsonObject, valueAt, type JsonObject } from '#lib/json.ts';
 /** A value of the result of an earlier action of the run: `{{action_1.result./id}}` as a model writes it. */
 const REFERENCE = /\{\{\s*(action_\d{1,9}|act_[0-9a-z]{26})\.result\.((?:\/[^{}]{0,500})?)\s*\}\}/g;
 
-/** The beginning of a reference. A reference in another form is then not sent as plain text. */
+/** Matches the beginning of a reference, so that a malformed reference is refused instead of sent as plain text. */
 const LOOKS_LIKE_ONE = /\{\{\s*(?:action_\d+|act_[0-9a-z]+)\b/;
 
 /** Arguments of a held call, with the ids of the actions that they refer to. */
@@ -13,7 +13,7 @@ export interface Referring {
 }
 
 /**
- * Replaces the run's names of its actions by their ids. An unknown name or id is a fault.
+ * Replaces the names that a run uses for its actions by their ids. An unknown name or id is a fault.
  * @param held ids of the run's actions by their names for the model
  */
 export function withIds(args: JsonObject, held: ReadonlyMap<string, string>): Referring | { readonly fault: string } {

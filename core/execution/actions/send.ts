@@ -24,8 +24,9 @@ export type SendActionDeps = ToolCallDeps & Pick<Core, 'uiOrigin' | 'work'>;
 export type SendOutcome = 'done' | 'failed' | 'outcome_unknown' | 'closed' | 'waits' | 'skipped';
 
 /**
- * Sends an approved call, once: it is marked before the request leaves, and an attempt that finds the mark of another
- * one records that the outcome is unknown. A failure before anything was sent leaves it approved.
+ * Sends an approved call, once: the action is marked before the request leaves, and an attempt that finds the mark of
+ * another attempt records that the outcome is unknown. After a failure before anything was sent, the action stays
+ * approved.
  * @throws the signal's reason, when it was aborted
  */
 export async function sendAction(

@@ -13,7 +13,7 @@ const BATCH = 50;
 /** The time for a workflow to begin, after which another one is started. It outlasts a few attempts of its activity. */
 const START_LEASE = sql`interval '15 minutes'`;
 
-/** Starts workflows of approved actions that are due and whose references are carried out, by nudges and in ticks. */
+/** Starts workflows of approved actions that are due, once no action that they refer to is open or under way. */
 export async function startDueActions(deps: StartActionsDeps, signal?: AbortSignal): Promise<number> {
   await settleActions(deps);
   for (let started = 0; ;) {

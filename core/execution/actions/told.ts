@@ -46,7 +46,7 @@ export function toldActionsJson(run: { readonly projectId: Sql; readonly routine
     ) told)`;
 }
 
-/** Characters of the arguments, and of the answer, of one action in a prompt. */
+/** The most characters of an action's arguments, and of its answer, in a prompt. */
 const SHOWN_LENGTH = 1_000;
 
 /** Writes the results of actions as text: material, not instructions. */

@@ -6,7 +6,10 @@ import { RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Mails the people of a routine about the waiting calls of a run. The mail has a link and nothing that acts. */
+/**
+ * Mails the people of a routine about the waiting calls of a run. The mail only links to the dashboard: a call cannot
+ * be approved from the mail.
+ */
 export const actionHeldKind: RecordKind = {
   ...RECORD_PACE,
   async record(tx, { key: runId }) {

@@ -25,8 +25,8 @@ export function rankOf(run: Sql): Sql {
 }
 
 /**
- * SQL condition on `runs`: the run waits for another run of its routine, which is admitted, or waits too and is older.
- * Without the check for older runs, one statement could admit both.
+ * SQL condition on `runs`: the run waits for an admitted run of its routine, or for a waiting one that comes earlier in
+ * the order. Without the second part, one statement could admit both runs.
  */
 export const behindPrevious = sql`(after_previous and (
     exists (
@@ -49,7 +49,7 @@ export const isAdmitted = sql`state in ('queued', 'running') and admitted_at is 
 
 /**
  * SQL condition on `runs`: the run sleeps until others have settled their reservations of a budget. Meanwhile it takes
- * no place of the workers, but still one of its plan and of its account.
+ * no slot of the workers, but still counts against the limits of its plan and its account.
  */
 export const waitsForBudget = sql`state = 'running' and waits_until is not null`;
 
@@ -83,7 +83,7 @@ const SHARE = sql`3 / 4`;
 
 /**
  * Returns the places that runs of an organization may take, at least one; null for no limit while no other organization
- * has runs. Runs may take hours, so the first organization would keep all others out.
+ * has runs. Without the limit, long runs of the first organization would keep all others out for hours.
  */
 export function shareOf(taskQueue: string, organizationId: Sql): Sql {
   return sql`(select case when ${othersHaveRun(organizationId)}

@@ -7,7 +7,8 @@ import { isAdmitted, workersTakingRuns } from './room.ts';
 export const ANNOUNCE_EVERY_MS = 5_000;
 
 /**
- * Suffix of the id of a worker that stages the calls of rehearsals. Workers of 0.1.0 make them, and lack the suffix.
+ * Suffix of the id of a worker that stages the calls of rehearsals. Workers of release 0.1.0 make these calls for real,
+ * and their ids lack the suffix.
  */
 const REHEARSES = ':rehearses';
 

@@ -13,7 +13,7 @@ import {
   type AdmissionRule,
 } from './room.ts';
 
-/** Everything that a run can wait for. All but `budget` and `connection` come before it begins. */
+/** Everything that a run can wait for. A run that has begun waits for `budget` or `connection` only. */
 export const WAITS = {
   run_at: 'it was asked for a later time',
   worker: 'no worker takes new runs',

@@ -19,7 +19,7 @@ export function breakerAfterRun(ending: RunEnding): Sql {
       return sql`
         breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})
       `;
-    // Nearly always there is no row: the statement then reads one empty index and locks nothing.
+    // Nearly always the account has no breaker: the statement then reads one empty index and locks nothing.
     case 'available':
       return sql`breaker as (
         delete from model_breakers b using ended, routine where b.account = ${accountOf(sql`ended`)} and ${counts}

@@ -26,7 +26,7 @@ export interface ForecastSubject {
 export interface Forecast {
   readonly routineId: string;
   readonly revision: number;
-  /** The effort that its runs ask of their model; null if the model decides. */
+  /** The effort that the routine's runs ask of their model; null if the model decides. */
   readonly effort: ProvenRoutine['model']['effort'] | null;
   readonly runs: Omit<PlannedRuns, 'days'>;
   readonly perRun: RunEstimate;

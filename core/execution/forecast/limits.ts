@@ -16,11 +16,14 @@ export interface LimitForecast {
   readonly scope: LimitScope;
   readonly name: LimitName;
   readonly max: string;
-  /** Amount that all have used so far in the present day, month or period. */
+  /** Amount that all users of the limit have used so far in the present day, month or period. */
   readonly used: string;
-  /** Daily amount used by the others that share the limit. */
+  /** Amount that the other users of the limit use a day. */
   readonly othersPerDay: string;
-  /** The first day (UTC) with too little left, null for none; null as a whole when it cannot be computed. */
+  /**
+   * First day (UTC) on which too little is left, by the median and by the p95 of a run; null for no such day. Null
+   * instead of both when they cannot be computed.
+   */
   readonly runsOut: { readonly p50: string | null; readonly p95: string | null } | null;
 }
 
@@ -144,7 +147,7 @@ interface Draw {
   readonly othersPerDay: string;
   /** The remainder below which no run begins. */
   readonly least: number;
-  /** Names the period that a day belongs to; each begins with nothing used. */
+  /** Names the period that a day belongs to; each period begins with nothing used. */
   readonly periodOf: (day: string) => string;
 }
 

@@ -14,7 +14,7 @@ export interface VersionKey {
 /** Usage of a run that has ended. */
 export interface UsedByRun extends Omit<Usage, 'estimated'> {
   readonly id: string;
-  /** US dollars at the prices of its time; null without prices. */
+  /** US dollars at the prices of the time of the run; null without prices. */
   readonly costUsd: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface MedianOfRuns {
   /** Number of runs in the median. */
   readonly runs: number;
   readonly tokens: number;
-  /** Null when one of them has no cost. */
+  /** US dollars as a decimal string; null when one of the runs has no cost. */
   readonly costUsd: string | null;
 }
 

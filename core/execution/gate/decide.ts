@@ -27,7 +27,7 @@ export interface GateDecision {
   readonly changed: boolean | null;
 }
 
-/** Decides whether a run wakes its model; when in doubt, it does. */
+/** Decides whether a run wakes its model; in doubt, the model is woken. */
 export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
   const { gate, baseline, isManual } = question;
   if (typeof seen === 'object' && 'failed' in seen) return { wakes: true, reason: seen.failed, changed: null };

@@ -49,8 +49,8 @@ export interface GateValue {
 }
 
 /**
- * Extracts the values of the pointers from a response: one value of a single pointer, an object of several, the whole
- * without any. A response that is not JSON is a text, which can only be taken as a whole.
+ * Extracts the values of the pointers from a response: the value itself for a single pointer, an object for several,
+ * the whole response for none. A response that is not JSON is a text, which can only be taken as a whole.
  */
 export function readValue(text: string, pointers: readonly string[]): GateValue | GateFault {
   const json = parseJson(text);

@@ -31,7 +31,7 @@ export interface PromptRun {
   readonly maxTotalTokens: number | null;
   readonly maxOutputTokens: number | null;
   readonly outcomeRule: OutcomeRule;
-  /** Form of its result; null if any text will do. */
+  /** Form that the result must have; null if any text will do. */
   readonly resultForm: ResultForm | null;
   readonly carryResult: boolean;
   /** Undefined without a previous result, or when the run does not use it. */
@@ -67,7 +67,7 @@ export interface FollowUp {
   readonly message: string;
   /** True when the caller may not write routines: the question is then data and not an instruction. */
   readonly fenced: boolean;
-  /** Null once it is erased, like the time of the result. */
+  /** The result that the question is about; null once erased, as is the time of the result. */
   readonly result: string | null;
   readonly finishedAt: string | null;
   readonly thread: readonly { readonly message: string | null; readonly answer: string | null }[];

@@ -18,14 +18,14 @@ export interface Question {
   readonly projectId: string;
   readonly routineId: string;
   readonly routineName: string;
-  /** The run that asked it first. */
+  /** The run that asked the question first. */
   readonly runId: string;
   /** The last run that asked the same question, and the number of runs that did. */
   readonly lastRunId: string;
   readonly times: number;
-  /** Null once it is erased, like its choices, its default and its answer. */
+  /** Null once erased; the choices, the default and the answer are then null too. */
   readonly question: string | null;
-  /** Null if any text answers it. */
+  /** The permitted answers; null if any text is permitted. */
   readonly choices: readonly string[] | null;
   readonly defaultAnswer: string | null;
   readonly state: QuestionState;
@@ -33,7 +33,7 @@ export interface Question {
   /** True for the answer of a caller who may not write routines. */
   readonly fenced: boolean;
   readonly answeredBy: Author | null;
-  /** When it was answered, expired or closed. */
+  /** When the question was answered, expired or was closed. */
   readonly decidedAt: Date | null;
   /** The run that the answer has started. */
   readonly answerRunId: string | null;

@@ -23,8 +23,9 @@ interface AskingRun {
 }
 
 /**
- * Records a question of a run, whose row is locked, with the step. An open question is counted once more, an answered
- * one returns its answer, and a new one is reported to the people and the webhook of the routine.
+ * Records a question in the transaction that records its step, with the run's row locked. An open question is counted
+ * once more, an answered question returns its answer, and a new question is reported to the people and the webhook of
+ * the routine.
  */
 export async function recordAsked(
   core: Pick<Core, 'work'>,

@@ -42,9 +42,9 @@ export interface Result {
   readonly excerpt: string | null;
   /** True when the text continues after the excerpt. */
   readonly goesOn: boolean;
-  /** Changes of its data, with the first items of each kind; null without data. */
+  /** Changes of the data, with the first items of each kind; null without data. */
   readonly changes: Pick<ComparedResult, 'against' | 'by' | 'counts' | 'added' | 'removed' | 'changed'> | null;
-  /** Changes of its text against the previous one; null with data, and without a previous text. */
+  /** Changes of the text against the previous text; null with data, and without a previous text. */
   readonly lines: LineChanges | null;
   /** The run with the previous result, if there is one. */
   readonly previousRunId: string | null;
@@ -64,9 +64,9 @@ interface Overtaking {
   readonly finishedAt: Date;
   readonly outcome: Outcome;
   readonly outcomeSummary: string | null;
-  /** The beginning of its text. */
+  /** The beginning of the later result. */
   readonly resultPreview: string | null;
-  /** True when another version of the routine made it, which may cover something else. */
+  /** True when the later run executed another version of the routine, whose result may cover something else. */
   readonly versionChanged: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface ResultFilter {
   readonly unread: boolean | undefined;
   /** A part of the routine's name, the result's text or the run's summary, upper or lower case. */
   readonly q?: string | undefined;
-  /** True for all kinds but `unchanged`, false for that one. */
+  /** True selects all kinds but `unchanged`; false selects `unchanged` alone. */
   readonly worthReading: boolean | undefined;
   readonly page: Page;
 }
@@ -144,12 +144,12 @@ export async function listResults(
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
 }
 
-/** Number of later results that are searched for one with another text, in the order of the index, read backwards. */
+/** Number of later results that are searched for one with another text. */
 const MAX_LATER = 100;
 
 /**
- * Selects the run that has overtaken a row of `chosen`. A result that says nothing new has nothing to overtake. Lengths
- * are compared first, as they are known without unpacking the text.
+ * Selects the run that has overtaken a row of `chosen`. An unchanged result is never overtaken. Lengths are compared
+ * first, as they are known without unpacking the text.
  */
 function overtaking({ projectId }: Reader): Sql {
   return sql`
@@ -185,15 +185,15 @@ export interface Unread {
   readonly unchanged: number;
   /** Routines with unchanged results. */
   readonly unchangedRoutines: number;
-  /** True when there are more results than the {@link MAX_LOOKED_AT} newest, which are counted. */
+  /** True when more results may be unread: only the {@link MAX_LOOKED_AT} newest are counted. */
   readonly more: boolean;
-  /** End of the newest; null if all is read. */
+  /** End of the newest unread result; null if all are read. */
   readonly until: Date | null;
   /** Time up to which the reader has marked all results as read; null if they never did. */
   readonly readUntil: Date | null;
 }
 
-/** Counts the unread results of a reader: the newest ones, or the ones of a period. */
+/** Counts the unread results of a reader: the newest, or those of a period. */
 export async function countUnread(
   db: Db,
   reader: Reader,
@@ -280,7 +280,10 @@ function beginningOf(text: string): string {
   return cut(text, end > EXCERPT / 3 ? end : EXCERPT);
 }
 
-/** Returns the condition that a text of a run contains `q`, in any case; `%` and `_` are ordinary characters. */
+/**
+ * Returns the condition that a text of a run contains `q`, ignoring upper and lower case; `%` and `_` are ordinary
+ * characters.
+ */
 export function says(q: string, runs: 'runs' | 'classified'): Sql {
   const table = raw(runs);
   return sql`position(lower(${q}) in lower(concat_ws(' ',

@@ -14,7 +14,7 @@ type Numeric = number | ExactNumber;
 export interface Series {
   /** The key of the newest run; null if its data as a whole is the only item. */
   readonly by: ResultKey | null;
-  /** Names of its items' numbers, the most frequent first. */
+  /** Names of the numbers that the items have, the most frequent first. */
   readonly fields: readonly string[];
   /** The number that is read; null if there is none. */
   readonly field: string | null;
@@ -23,17 +23,17 @@ export interface Series {
   /** Items of the newest runs come first. */
   readonly items: readonly {
     readonly key: string | Numeric | boolean | null;
-    /** One for each run; null if it has no such number. */
+    /** One value for each run; null if the item has no such number in that run. */
     readonly values: readonly (Numeric | null)[];
   }[];
-  /** True when there are more items. */
+  /** True when further items are left out. */
   readonly truncated: boolean;
 }
 
 export interface SeriesOf {
   readonly projectId: string;
   readonly routineId: string;
-  /** Undefined for the most frequent one. */
+  /** Name of the number to read; undefined for the most frequent. */
   readonly field: string | undefined;
   /** Key of the item to read, as text; undefined reads all items. */
   readonly key: string | undefined;
@@ -42,7 +42,10 @@ export interface SeriesOf {
   readonly limit: number;
 }
 
-/** Reads a number of each item over the last runs with data that were matched by the same key as the newest. */
+/**
+ * Reads a number of each item over the latest runs with data. Runs whose items have another key than those of the
+ * newest run are left out.
+ */
 export async function readSeries(db: Db, of: SeriesOf): Promise<Series> {
   const all = await findRuns(db, of);
   const by = all[0]?.by ?? null;

@@ -6,7 +6,7 @@ import { CONTENT, RUNS, type Stage } from './stages.ts';
 /** Runs with the same retention: of one project that chose its own, or of all projects. */
 export interface RetentionScope {
   readonly projectId: string | undefined;
-  /** Days that they are kept after their end. */
+  /** Days for which the runs are kept after their end. */
   readonly days: number;
 }
 
@@ -18,7 +18,7 @@ export interface Batch {
   readonly more: boolean;
 }
 
-/** Number of runs in one transaction. They take some ten milliseconds, so no writer waits long for their rows. */
+/** Number of runs in one transaction. A batch takes some ten milliseconds, so no writer waits long for its rows. */
 const BATCH = 200;
 
 /**
@@ -78,7 +78,7 @@ export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['na
   return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
 }
 
-/** Looks at the oldest run of all projects and of each with its own days, each at the beginning of an index. */
+/** Looks at the oldest run of all projects, and of each project with days of its own, at the beginning of an index. */
 function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
   const days = stage.daysOf(rule, sql`p`);
   const daysOfAll = sql`${stage.daysOfAll(rule)}::integer`;

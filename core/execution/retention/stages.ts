@@ -14,9 +14,9 @@ export interface Stage {
   readonly name: 'content' | 'runs';
   /** SQL condition on runs for which this stage is next, in the words of its partial indexes. */
   readonly next: Sql;
-  /** The most days after its end that a run of any project is kept from this stage. */
+  /** The most days that may pass between the end of a run and this stage, over all projects. */
   daysOfAll(rule: RetentionRule): number;
-  /** The same days for the runs of a project, as an SQL expression on a row of `projects`. */
+  /** The days between the end of a run and this stage in one project, as an SQL expression on a row of `projects`. */
   daysOf(rule: RetentionRule, project: Sql): Sql;
   /** Applies the stage to runs that the transaction has locked. @returns the number of runs */
   apply(tx: Db, runIds: readonly string[]): Promise<number>;

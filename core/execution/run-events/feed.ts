@@ -11,8 +11,8 @@ import { createWatches, type RunCursor, type Watch } from './watches.ts';
 export interface RunFeed {
   /**
    * Follows a run.
-   * @throws {AppError} `rate_limited` when the follower has reached its number of open streams, `service_unavailable`
-   * when this process has
+   * @throws {AppError} `rate_limited` when the follower has too many open streams, `service_unavailable` when this
+   * process has too many or stops
    */
   follow(
     run: { readonly projectId: string; readonly id: string },
@@ -51,7 +51,7 @@ const PAUSE_MS = 20;
 /** Pause while no follower waits. While followers wait, Postgres waits for the next commit. */
 const IDLE_PAUSE_MS = 30;
 
-/** First and longest pause while Postgres is away. Each is twice as long as the one before. */
+/** First and longest pause while Postgres is away. Each pause is twice as long as the one before. */
 const AWAY_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 

@@ -30,7 +30,7 @@ export async function openRunEvents(
 }
 
 /**
- * Waits until a run has ended, `signal` aborts, or this process stops. It counts as a stream meanwhile.
+ * Waits until a run has ended, `signal` aborts, or this process stops. Meanwhile the wait counts as an open stream.
  * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
  */
 export async function waitForRunEnd(
@@ -98,7 +98,7 @@ async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal
       sent = { ...sent, steps: step.index + 1, text: NO_TEXT };
       yield { event: 'step', id: eventId(sent), data: step };
     }
-    // A step that is finished has its whole text.
+    // A finished step has its whole text, so no pieces of it are sent.
     const said = finished.length > 0 || ended ? [] : pieces;
     for (const { piece, ...data } of said) {
       sent = { ...sent, text: { attempt: data.attempt, piece } };

@@ -8,7 +8,8 @@ import { keyOf, type RunCursor } from './watches.ts';
 export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 
 /**
- * Number of snapshots in one read. Many small ones cost little more than one; more large ones would fill the memory.
+ * Number of snapshots in one read. Many small snapshots cost little more than one; more than these, if large, would
+ * fill the memory.
  */
 const BATCH = 20;
 
@@ -20,8 +21,8 @@ interface Waiting extends PromiseWithResolvers<RunSnapshot> {
 }
 
 /**
- * Reads for all followers of a process. Those that want the same snapshot share it; those that ask during a read share
- * the next one, which begins after they asked, so that it shows the change that woke them.
+ * Reads for all followers of a process. Followers that want the same snapshot share it. Those that ask during a read
+ * share the next read, which begins after they asked, so that it shows the change that woke them.
  */
 export function createSnapshotReader(db: Db): SnapshotReader {
   const waiting = new Map<string, Waiting>();

@@ -44,7 +44,10 @@ export function createWatches(): Watches {
   const places = new Map<string, Place>();
   /** Counts all places that were ever added. */
   let added = 0;
-  /** The snapshot of the last look, and the places added by then. Within that snapshot no run has left its places. */
+  /**
+   * The snapshot of the last look, and the number of places added by then. In that snapshot no run had left these
+   * places.
+   */
   let last = { snapshot: '', added };
   let closed = false;
 

@@ -178,7 +178,7 @@ export interface RunEnding {
   readonly warnings?: readonly RunWarning[] | undefined;
   /** The budget that left too little for the next step, if it is known. */
   readonly passedLimit?: PassedLimit | undefined;
-  /** Wishes of a successful run about the runs after it. */
+  /** Requests of a successful run about the runs after it. */
   readonly next?: NextRuns | undefined;
   /** Data of the result in the form that the routine asks for; undefined without a form. */
   readonly data?: ResultData;

@@ -98,9 +98,10 @@ export const endedColumns = sql`id, project_id as "projectId", routine_id as "ro
   ${othersWait} as "othersWait", exists (select from news) as "isFollowed", routine_revision < 0 as "isProposed"`;
 
 /**
- * Records the consequences of a run's end in the caller's transaction. After the commit it counts the run, admits the
- * next one, and starts the mails to its followers; a tick completes the rest.
- * @param db no transaction if the run has neither data nor a webhook and pauses nothing: then nothing is written
+ * Records the consequences of a run's end in the caller's transaction. After the commit, counts the run in the metrics,
+ * admits the next run, and starts the mails about the end; a tick completes the rest.
+ * @param db the transaction; if the run has neither data nor a webhook and pauses nothing, nothing is written and `db`
+ * need not be a transaction
  */
 export async function followEnd(deps: EndDeps, db: Db, ended: EndedRun, ending: RunEnding): Promise<void> {
   const { metrics, log, admission, work } = deps;

@@ -28,7 +28,7 @@ interface RunRequest {
   readonly retryOf?: string;
   /** Earliest start; null for at once. */
   readonly runAt?: Date | null;
-  /** The schedule's instant of the run that it repeats, if that run had one. */
+  /** The schedule's instant of the repeated run; null if that run had none. */
   readonly standsFor?: Date | null;
   /**
    * Ids of the API keys and consents of assistants that cause the run, separated by spaces; null for a person alone.

@@ -230,7 +230,10 @@ async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run):
   }
 }
 
-/** Seconds from its row or requested time to its first step, its end, or now; null for a skipped occurrence. */
+/**
+ * Seconds that a run waited: from its creation, or the time requested for it, to its first step, its end or now. Null
+ * for a skipped occurrence.
+ */
 const queuedSeconds = sql`case when skipped_count is null then
   round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0),
   3)::float8

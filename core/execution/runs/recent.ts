@@ -4,7 +4,7 @@ import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { RunState } from '#core/execution/run-states/index.ts';
 
-/** Runs of one routine in a list of recent runs. */
+/** The most runs of one routine in a list of recent runs. */
 export const MAX_RECENT = 20;
 
 /** A recent run in a list: its end and its times. */
@@ -29,7 +29,7 @@ interface RoutineRecentRuns {
   readonly id: string;
   /** Runs, newest first. */
   readonly runs: readonly RecentRun[];
-  /** Null while none has ended. Skipped runs never ran, so they do not count. */
+  /** The last run that ended; null without one. Skipped runs never ran, so they do not count. */
   readonly lastEnded: LastEnded | null;
 }
 

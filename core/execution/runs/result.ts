@@ -45,7 +45,8 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
   const changes = compareWith(delivered, result.value, result.by);
   const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes }) : 'no_webhook';
   const { against, unchangedRuns, ...kept } = changes;
-  // Takes the clock, not the beginning of the transaction, which may have waited for the lock on the routine.
+  // `compared_at` is the clock's time and not `now()`, the beginning of the transaction: the transaction may have
+  // waited for the lock on the routine since.
   await tx.run`
     update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
       compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns},
@@ -80,7 +81,7 @@ const MAX_LOOKED_AT = 200;
 
 /**
  * Finds the last delivered data. A run does not count when its delivery was given up or nothing was to be delivered. A
- * run without a change refers to the run that it was compared with: its data is the same, and kept longer.
+ * run without a change leads to the run that it was compared with, whose data is the same and is kept longer.
  * @param run.delivers whether the webhook gets results; if it does not, every run counts as delivered
  */
 function findDelivered(
@@ -112,8 +113,9 @@ interface RunDiff extends Changes {
 }
 
 /**
- * Compares the data of a run with the data of another one, by its own key.
- * @param input.against undefined for the run that it was compared with when it ended
+ * Compares the data of a run with the data of another run of the routine. Items are matched by the key of the first
+ * run.
+ * @param input.against undefined for the run that the first was compared with when it ended
  * @throws {AppError} `run_not_found`, `run_not_finished`, `run_without_data`, `content_erased`, and `invalid_request`
  * when the other run belongs to another routine, or its data has no items by that key
  */

@@ -29,7 +29,7 @@ export interface RunVerdict {
   readonly useful: boolean;
   /** Null without a note, and once it is erased. */
   readonly note: string | null;
-  /** The last writer; null when they are gone. */
+  /** The person or key that gave the opinion last; null once deleted. */
   readonly by: Author | null;
   readonly at: string;
 }
@@ -45,18 +45,18 @@ export interface Run extends RunOutcome {
   readonly errorMessage: string | null;
   /** Scheduled time of the run, past or present; a retry has the time of the run that it repeats. */
   readonly scheduledFor: Date | null;
-  /** Requested time, before which it does not start. */
+  /** Requested time, before which the run does not start. */
   readonly runAt: Date | null;
-  /** Id of the backfill to which it belongs. */
+  /** Id of the backfill that created the run. */
   readonly backfillId: string | null;
-  /** Number of occurrences that a `skipped` row accounts for, and the last of them. */
+  /** Number of occurrences that a `skipped` row stands for, and the instant of the last one. */
   readonly skippedCount: number | null;
   readonly skippedUntil: Date | null;
   readonly variables: Readonly<Record<string, string>>;
   readonly retryOf: string | null;
   /** The run that began the thread of a follow-up. */
   readonly followsUp: string | null;
-  /** The opinion of a reader about its result; null until one gives it. */
+  /** The opinion of a reader about the result; null until a reader gives one. */
   readonly verdict: RunVerdict | null;
   readonly model: {
     readonly provider: string;
@@ -66,13 +66,13 @@ export interface Run extends RunOutcome {
   readonly result: string | null;
   /** The question of a follow-up; null for every other run, and once it is erased. */
   readonly message: string | null;
-  /** True when a caller who may not write routines gave its values or its question. */
+  /** True when the values or the question came from a caller who may not write routines. */
   readonly valuesFenced: boolean;
   /** Data of the result in the form of the version's `resultSchema`; null without one. */
   readonly data: unknown;
-  /** Null unless it has data. */
+  /** The comparison of the data with earlier data; null without data. */
   readonly changes: ComparedResult | null;
-  /** The reason why no webhook got an event about its end; null when one did, or when nothing is withheld. */
+  /** The reason why no webhook got an event about the end of the run; null when no event was withheld. */
   readonly withheld: Withheld | null;
   readonly stepCount: number;
   readonly usage: RunUsage;
@@ -80,9 +80,9 @@ export interface Run extends RunOutcome {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly cancelRequestedAt: Date | null;
-  /** True when its owner keeps it beyond the retention of its project. */
+  /** True when the run is kept beyond the retention of its project. */
   readonly pinned: boolean;
-  /** Time of the erasure of its texts and variables. */
+  /** When the texts and variables were erased. */
   readonly contentErasedAt: Date | null;
 }
 
@@ -107,7 +107,10 @@ export interface Step {
   readonly text: string | null;
   /** Thinking that was taken out of the text. */
   readonly thinking: string | null;
-  /** The model server's own word; without a recorded response, the word of the last rejected one. */
+  /**
+   * The model server's word for why the response ended; without a recorded response, the word of the last rejected
+   * response.
+   */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
   /** Null on a model step. */
@@ -118,7 +121,7 @@ export interface Step {
   readonly finishedAt: Date | null;
 }
 
-/** Ids of other runs of the same routine for the reader of one; each null without such a run. */
+/** Ids of other runs of the same routine, for links from the page of a run; each null without such a run. */
 export interface Nearby {
   /** The newest earlier run that succeeded, or failed with a result. */
   readonly previousResultId: string | null;
@@ -140,18 +143,18 @@ export interface RunDetail extends Run, Nearby {
    * occurrence.
    */
   readonly queuedSeconds: number | null;
-  /** Null unless it is queued, or waits for a budget. */
+  /** The reason why the run waits; null when it does not wait. */
   readonly waitingFor: Wait | null;
-  /** The schema of its data; null without data, and once its version is deleted. */
+  /** Schema of the data; null without data, and once the version is deleted. */
   readonly resultSchema: Definition['resultSchema'];
   readonly steps: readonly Step[];
   /** Index of the first step without its texts; null when all have them. */
   readonly textsLeftOutFrom: number | null;
   readonly deliveries: readonly Delivery[];
   readonly chatDeliveries: readonly ChatDelivery[];
-  /** Mails and pings about it. */
+  /** Mails and pings about the run. */
   readonly messages: readonly RunMessage[];
-  /** Questions about its result, in order. */
+  /** Questions about the result, in order. */
   readonly followUps: readonly Answer[];
 }
 

@@ -77,7 +77,7 @@ async function endOverdue(deps: EndDeps, signal: AbortSignal): Promise<void> {
       deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
       await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE));
       // The row is settled, so a workflow that lives on finds nothing to do. While Temporal is away each call would
-      // wait for its deadline.
+      // wait for its deadline, so no call follows one that failed.
       if (reachable) await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
     },
     { signal, failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended') },
@@ -90,7 +90,7 @@ async function giveBack(database: Database, waiting: readonly OpenRun[]): Promis
   await database.run`update runs set checked_at = null where id = any(${ids})`;
 }
 
-/** Cancelled runs that were not checked since then, or not for a while. */
+/** Cancelled runs that were not checked since their cancellation, or not in the last 50 seconds. */
 const CANCELLED = sql`cancel_requested_at < now() - interval '5 seconds'
         and (checked_at is null or checked_at < cancel_requested_at or checked_at < now() - interval '50 seconds')
       order by cancel_requested_at`;

@@ -131,12 +131,15 @@ export async function forgetSharedLinks(tx: Db, runIds: readonly string[]): Prom
   await tx.run`delete from shared_links where run_id = any(${runIds})`;
 }
 
-/** 256 random bits need no slow hash. */
+/** SHA-256 suffices: a token of 256 random bits cannot be guessed, however fast the hash is. */
 function hashOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-/** Descriptions in a schema are written for the model; a table needs titles, formats and the order. */
+/**
+ * Removes descriptions, which are written for the model. Titles, formats and the order stay, because the table of the
+ * data needs them.
+ */
 function withoutDescriptions<T>(schema: T): T;
 function withoutDescriptions(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((each) => withoutDescriptions(each));
@@ -145,5 +148,8 @@ function withoutDescriptions(schema: unknown): unknown {
   return Object.fromEntries(kept.map(([name, value]) => [name, withoutDescriptions(value)]));
 }
 
-/** A property of such a name holds a schema, and no text. */
+/**
+ * Keywords whose texts are removed. A property of the data may have such a name: its value is a schema, not a text, and
+ * stays.
+ */
 const FOR_MODELS: ReadonlySet<string> = new Set(['description', '$comment']);

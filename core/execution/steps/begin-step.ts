@@ -38,7 +38,7 @@ export interface StepRun
   /** Names the field of the definition that this release cannot read; null if it can read all. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
-  /** Revisions that its activation fixed; runs that no person starts use them. */
+  /** Skill revisions that the activation of the routine fixed; runs that no person starts use them. */
   readonly activeSkills: SkillRevisions;
   readonly tools: readonly OfferedTool[];
   /** The rendered text, once the first step has recorded it. Later steps no longer read its sources. */
@@ -61,7 +61,7 @@ export interface StepRun
   readonly remainingMs: number;
   /** Milliseconds that the step may still wait for a budget or a sign-in; zero or less when that time has passed. */
   readonly patienceMs: number;
-  /** True when its step has waited for a budget and is not granted yet. */
+  /** True when the step has waited for a budget that is not granted yet. */
   readonly inLine: boolean;
   readonly cancelRequested: boolean;
   /** Earlier attempts of this step that failed because of the provider. */

@@ -16,8 +16,8 @@ import {
 type HoldDeps = Pick<Core, 'database' | 'uiOrigin' | 'work'>;
 
 /**
- * Finds the standing rule that lets a call of a held tool through without a person; undefined if it is held. A call
- * that needs the result of another held one always waits.
+ * Finds the standing rule that lets a call of a held tool through without a person; undefined if the call is held. A
+ * call that needs the result of another held call always waits.
  */
 export async function ruleFor(db: Db, { tool, target }: ToolStep): Promise<rules.ToolRule | undefined> {
   if (target?.policy.state !== 'hold' || !isJsonObject(tool.input) || hasReference(tool.input)) return undefined;

@@ -66,7 +66,7 @@ export async function judgeResponse(
   const warnings = responseWarnings(response, { sentTokens, isCallWritten: written !== undefined });
   const { messages, ...calls } = planToolCalls(response, run);
   const formed = await endingByForm(run, response, endingOf(run, { response, written, cutBy: granted.cutBy }));
-  // A response that cannot be recorded would have to be paid for again.
+  // Repeated while Postgres is away: if the step failed here, the response would have to be paid for again.
   const ending =
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const judged = { warnings, costUsd, calls };
@@ -124,7 +124,7 @@ function endingByWrittenCall(tool: string, result: string | null): RunEnding {
 }
 
 function limitReached(run: StepRun, response: ModelResponse): FailureReason | undefined {
-  // Steps come one after the other, so nothing has been added since this one began.
+  // Steps come one after the other, so the total of the run has not changed since this step began.
   const tokens = run.totalTokens + totalTokens(response.usage);
   if (run.maxTotalTokens !== null && tokens >= run.maxTotalTokens) return 'max_total_tokens';
   return run.modelSteps + 1 >= run.maxSteps ? 'max_steps' : undefined;
@@ -133,7 +133,10 @@ function limitReached(run: StepRun, response: ModelResponse): FailureReason | un
 /** Length at which a summary is cut. */
 const SUMMARY_LENGTH = 500;
 
-/** Takes the result from the call, else from the text beside it, the text before the reminder, or the summary. */
+/**
+ * Takes the result from the call of `finish`, else from the text beside it, the text before the reminder, or the
+ * summary.
+ */
 function statedEnding(
   { outcome, summary, urgency, result: called, next }: Extract<Finish, { kind: 'stated' }>,
   { transcript }: StepRun,
@@ -182,7 +185,7 @@ async function endingByForm(
 
 /**
  * Judges a run that would succeed by its tool calls and its routine's checks, and returns its ending: a failed check
- * makes it fail. It reads the calls of earlier steps, which have ended and stay as they are.
+ * makes the run fail. Reads the calls of earlier steps, which have ended and stay as they are.
  */
 export async function endingByChecks(
   db: Db,
@@ -240,7 +243,7 @@ async function endingByCost(
   const { abnormalFactor: factor } = run;
   // A response without tool calls has the answer; only its outcome is still requested.
   if (response.toolCalls.length === 0) return undefined;
-  // Steps come one after the other, so nothing has been added since this one began.
+  // Steps come one after the other, so the total of the run has not changed since this step began.
   const tokens = run.totalTokens + totalTokens(response.usage);
   if (factor === null || tokens <= ABNORMAL_FROM_TOKENS) return undefined;
   const median = await medianOfVersion(db, run);

@@ -21,8 +21,8 @@ import { delayAfter, ModelFailure, Stop, type Consequence, type StepOutcome } fr
 import { settleCutCall, tellAccountEmpty } from './unanswered-calls.ts';
 
 /**
- * Performs one model step of a run: it begins, prepares the call, reserves its cost, asks the model, and records the
- * response with all consequences. A run that needs no tools is one such step.
+ * Performs one model step of a run: begins the step, prepares the call, reserves its cost, asks the model, and records
+ * the response with all consequences. A run that needs no tools is one such step.
  * @throws {ModelFailure} when the call failed
  */
 export async function performModelStep(

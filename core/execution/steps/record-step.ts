@@ -41,7 +41,7 @@ export async function recordStep(
   deps.metrics.modelCost(step.option.modelId, costUsd);
   const text = { prompt, briefing, skillRevisions, factsVersion };
   const record: ModelStepRecord = { runId, index, attempt, ...text, response, messages, costUsd, warnings };
-  // A response that cannot be recorded would have to be paid for again.
+  // Repeated while Postgres is away: a response that is not recorded would have to be paid for again.
   const recorded = await persistently(() => recordJudged(deps, run, record, judged), deadline.signal);
   if (recorded === undefined) throw Stop.overtaken();
   if (recorded === 'goes_on') {
@@ -232,15 +232,15 @@ export async function recordStepAndSuccess(
 /**
  * Settles a response that came too late, because its run had ended or another attempt had recorded the step: it was
  * paid for, so its usage is added to the step, the run, the ledger and the totals. Everything else stays. Nothing is
- * added when this attempt has been settled, or another one that was given the same response: a call on an account is
- * made once, however many attempts ask for it.
+ * added if this attempt was settled before, or if another attempt got the same response and was settled: a call on an
+ * account is made once, however many attempts ask for it.
  * @param tx transaction
  */
 async function settleLateResponse(tx: Db, record: ModelStepRecord, budgets: StepRun['budgets']): Promise<void> {
   const { runId, response, index } = record;
   const { call } = response;
   const used = spentBy(record);
-  // A separate statement: the next one sees the writes of the run's last lock holder.
+  // A separate statement, so that the next one sees the writes of the run's last lock holder.
   await tx.row`select id from runs where id = ${runId} for update`;
   const settled = await tx.run`
     with counted as (

@@ -22,7 +22,7 @@ import { settleLostCalls } from './unanswered-calls.ts';
 export interface GrantedOutput {
   /** Undefined leaves the limit of the output to the provider. */
   readonly maxOutputTokens: number | undefined;
-  /** Reason for ending the run if the model reaches that many tokens; set when a limit lowered them. */
+  /** Reason for ending the run if the model reaches `maxOutputTokens`; set when a limit lowered that number. */
   readonly cutBy: FailureReason | undefined;
   /** True when the step has a reservation, which a call without a response must release. */
   readonly isHeld: boolean;
@@ -42,8 +42,8 @@ const HELD =
 
 /**
  * Reserves the most that a model step can use: counted input, and output. A run without a limit costs no statement.
- * @throws {Stop} when a limit refuses the step; when other runs have reserved the rest, and a later attempt performs
- * the step
+ * @throws {Stop} when a limit refuses the step, or when other runs have reserved the rest and a later attempt has to
+ * perform the step
  */
 export async function reserveStep(
   deps: Pick<StepsCore, 'admission' | 'caller' | 'database' | 'log' | 'maxCostUsdPerOrganization' | 'metrics'>,
@@ -154,7 +154,10 @@ function attemptUnderWay({ runId, index, attempt }: StepRun) {
 /** Time after which a run that does not return from its sleep loses its place in line. */
 const LATE = sql`interval '30 seconds'`;
 
-/** Counts the runs that wait for the widest budget that binds this one, or for one inside it. Older runs come first. */
+/**
+ * Counts the other runs that wait for the widest budget that limits this run, or for a budget inside it: all as
+ * `others`, and the older runs, which come first, as `ahead`.
+ */
 function waitersBeside({ runId, organizationId }: StepRun, limits: readonly ScopeLimits[]): Sql {
   const widest = limits.find(isLimited);
   if (widest === undefined) return sql`select 0::bigint as others, 0::bigint as ahead`;

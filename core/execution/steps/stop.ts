@@ -57,7 +57,7 @@ export class Stop extends Error {
     return new Stop({ kind: 'ends', ending });
   }
 
-  /** Ends a run whose account waits for its allowance. @param atFirst before its first step */
+  /** Ends a run whose account waits for its allowance. @param atFirst true before the first step of the run */
   static usedUp(until: Date, atFirst: boolean): Stop {
     const words = `The allowance of the model account is used up until ${until.toISOString()}.`;
     return Stop.fails(atFirst ? 'blocked_usage_limit' : 'model_usage_limit', words);
@@ -93,12 +93,12 @@ export class ModelFailure extends Error {
   /** True when the service itself gave up a running call, so that its usage is never stated. */
   readonly cutOff: boolean;
   /**
-   * Records the end of an account's call that was cut off. The transaction that settles the usage calls it: several
-   * attempts may get the same outcome, and only the one that gets true counts the usage. Undefined for a call of the
+   * Records the end of an account's call that was cut off. The transaction that settles the usage calls this function:
+   * several attempts may get the same outcome, and only the one that gets true counts the usage. Undefined at the
    * gateway.
    */
   readonly endCall: EndCutCall | undefined;
-  /** The provider's own words, cleaned; empty without words. They are for those who may read the run. */
+  /** The provider's own words, cleaned; empty without words. Only people who may read the run get them. */
   readonly words: string;
   /** True when the server does not accept work yet, so that waiting for minutes may help. */
   readonly isStarting: boolean;
@@ -141,7 +141,7 @@ export class ModelFailure extends Error {
   }
 }
 
-/** Attempts at one model step. With the pauses between them they bridge an outage of about half a minute. */
+/** Attempts at one model step. With their pauses, the attempts bridge an outage of about half a minute. */
 const MAX_MODEL_ATTEMPTS = 5;
 
 /** Attempts while a server refuses connections or loads its model: about five minutes. */
@@ -176,7 +176,7 @@ export interface FailedAttempts {
 }
 
 /**
- * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Counts
+ * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Records
  * nothing if another attempt has recorded the step or the run has ended, as the next attempt will see.
  */
 export async function recordFailedAttempt(

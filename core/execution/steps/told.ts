@@ -45,7 +45,7 @@ export function tellsQuestions(definition: Sql): Sql {
 /** Number of the latest questions of a thread in the briefing. */
 const MOST_OF_THREAD = 10;
 
-/** Characters of each earlier answer. */
+/** The most characters of each earlier answer. */
 const ANSWER_LENGTH = 4_000;
 
 /** Selects the question of a follow-up as one JSON value, with its result and its thread. */

@@ -21,9 +21,10 @@ import { ModelFailure } from './stop.ts';
 
 /**
  * Settles a call that this service or its runtime cut off, because its run was cancelled, its time was over or the
- * worker stops: the provider has the input and may bill it, and never reports the usage. So the estimated input is
- * counted. On an account a call outlives the worker, and the attempt that continues it settles it.
- * @returns whether it was settled; it never throws, as the error that ended the call matters more
+ * worker stops: the provider has the input and may bill it, but never reports the usage. So the estimated input is
+ * counted. On an account a call outlives the worker, and the attempt that continues the call settles it.
+ * @returns true if this attempt settled the call; errors are logged and not thrown, as the error that ended the call
+ * matters more
  */
 export async function settleCutCall(
   { database, log, metrics }: Pick<Core, 'database' | 'log' | 'metrics'>,
@@ -41,14 +42,15 @@ export async function settleCutCall(
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
       transaction(database, async (tx) => {
-        // A separate statement: the next ones see the writes of the run's last lock holder.
+        // A separate statement, so that the next ones see the writes of the run's last lock holder.
         await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });
         if (isFirst) await notifySpending(tx, run);
         return isFirst;
       });
-    // Until its outcome is recorded, the call keeps its request id, and no other can be made.
+    // On an account, repeated while Postgres is away: until its outcome is recorded, the call keeps its request id, and
+    // the step can make no other call.
     const settled = await (endCall === undefined ? record() : persistently(record, call.signal));
     if (settled) metrics.modelCost(option.modelId, spent.costUsd);
     return settled;

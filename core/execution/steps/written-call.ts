@@ -11,7 +11,10 @@ export function writtenCall(text: string, tools: readonly Pick<OfferedTool, 'nam
   return inMarkup(said, names) ?? inJson(said, names);
 }
 
-/** Code that more text follows is a quotation, except code named for tools, into which Gemini's models write calls. */
+/**
+ * Removes quoted code, which is code with more text after it. Code blocks named for tools stay: Gemini's models write
+ * calls into them.
+ */
 function withoutQuotations(text: string): string {
   const parts = text.split(/^([ \t]*(?:```|~~~)[^\n]*)$/m);
   const lastSaid = parts.findLastIndex((part) => part.trim() !== '');
@@ -105,7 +108,7 @@ function callIn(value: unknown, names: ReadonlySet<string>, depth = 0): string |
   );
 }
 
-/** Asks a model, once, to make the call that it wrote; kept with the step that it follows. */
+/** Asks a model, once, to make the call that it wrote as text. The request is kept with the step of that text. */
 export const CALL_REQUEST = {
   role: 'user',
   content:

@@ -47,7 +47,8 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
   const { projectId, routineId, ...window } = rest;
   const { database, retention } = deps;
   if (!acceptForecast) {
-    // Before the routine is locked: reading its price may send a request to the model directory.
+    // Forecast before locking the routine: reading prices may send a request to the model directory, during which no
+    // row should be locked.
     const { forecast } = await forecastBackfill(deps, input);
     if (forecast.runs.count > 0) throw notAccepted(forecast);
   }

@@ -32,7 +32,8 @@ interface PlannedWindow extends PastWindow {
 }
 
 /**
- * Plans the runs of a backfill: the instants of the window, without those that are recorded or about to be.
+ * Plans the runs of a backfill: the instants of the window, without those that have a run on record and those that the
+ * schedule is about to claim.
  * @throws {AppError} `routine_archived`, `invalid_request`, `successful_run_required`, `invalid_schedule`
  */
 export async function planBackfill(
@@ -79,7 +80,7 @@ export interface PastWindow {
 interface PastInstants {
   /** The first instants of the schedule in the window, ascending. */
   readonly instants: readonly Date[];
-  /** The first instant after these; null when the window has no more. */
+  /** The first instant of the window after `instants`; null when the window has no more. */
   readonly nextFrom: Date | null;
 }
 

@@ -76,7 +76,10 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
   return { projectId, routineIds, connections };
 }
 
-/** Runs after the transaction, which locks the routines: a run that is ending waits for its routine's row. */
+/**
+ * Stops runs and revokes credentials. Not in the transaction of the deletion, which has locked the routines: a run that
+ * is ending has locked its own row and waits for its routine's, so the two would deadlock.
+ */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
   await stopRuns(
     deps,

@@ -36,7 +36,7 @@ interface Reader {
 const UNCHOSEN: DigestTimes = { frequency: 'off', weekday: 'monday', hour: 8, timezone: 'UTC' };
 
 /**
- * Reads when a person gets the digest of a project. `off` after they have unsubscribed by a link.
+ * Reads when a person gets the digest of a project. The frequency is `off` after the person has unsubscribed by a link.
  * @throws {AppError} `project_not_found`, `second_factor_required`
  */
 export async function readDigest(
@@ -92,7 +92,7 @@ export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): P
   return { ...times, nextAt };
 }
 
-/** Ends an unsubscription. After one from all digests, the digests of other projects stay off. */
+/** Ends an unsubscription. After an unsubscription from all digests, the digests of other projects stay off. */
 async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
   const others = await tx.rows<{ projectId: string }>`
     select project_id as "projectId" from result_digests

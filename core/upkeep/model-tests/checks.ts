@@ -75,7 +75,7 @@ export const CHECKS_TO_MAKE: readonly ModelCheck[] = [
         toolCalls.length > 0
           ? 'It called a tool in a form that cannot be used.'
           : `It called no tool. ${text.trim() === '' ? 'It wrote nothing.' : `It wrote: ${quoted(text)}`}`;
-      // A small model may have misunderstood the request, so this shows nothing about its server.
+      // A small model may have misunderstood the request, so the failed check shows nothing about the server.
       return { passed: false, words, shows: {} };
     },
     refused: (words) => (/tool|function/i.test(words) ? { tools: false } : {}),

@@ -104,7 +104,7 @@ interface ToMake {
 }
 
 async function make({ caller }: ModelTestDeps, { option, check, organizationId }: ToMake): Promise<Made> {
-  // The first check tests earlier lessons again; the others follow its findings and their own.
+  // Only the first check sets earlier lessons aside, to test them again. The later checks use what this test has found.
   const afresh = check.kind === 'text';
   const call = { ...callOf(option, check, AbortSignal.timeout(CHECK_MS)), organizationId, afresh };
   const started = performance.now();
