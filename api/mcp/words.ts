@@ -103,7 +103,7 @@ export function argumentWords(tool: string, argument: string): string | undefine
   return ARGUMENT_WORDS[`${tool}.${argument}`] ?? ARGUMENT_WORDS[argument];
 }
 
-/** Names what helps after a refused call: a tool, or the person who can change it. */
+/** Tells a caller what to do after a refused call, often which tool to call or who can help. */
 export const HELP: Partial<Readonly<Record<ErrorCode, string>>> = {
   routine_not_found: 'list_routines has the ids, keys and names.',
   run_not_found: 'list_runs has the ids.',

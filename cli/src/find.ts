@@ -27,7 +27,7 @@ export async function withRoutine<T>(
   return act(ras, id).then(undefined, suggesting('routine', given, all));
 }
 
-/** Calls a function with the skill of an id, slug, external key or exact name. */
+/** Finds a skill by its id, slug, external key or exact name, and calls a function with its id. */
 export async function withSkill<T>(
   context: Context,
   given: string,

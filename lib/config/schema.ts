@@ -11,7 +11,7 @@ export const configSchema = z.object({
   MODEL_SOURCES: z.custom<readonly ModelSource[]>().default([]),
 });
 
-/** The private provider runtime has no database, no Temporal, and only the secret that it shares. */
+/** Settings of the private provider runtime: no database, no Temporal, `MODEL_RUNTIME_SECRET` as the only secret. */
 export const runtimeSchema = configSchema
   .pick({
     NODE_ENV: true,

@@ -151,7 +151,6 @@ export const usage = z
   })
   .meta({ id: 'Usage' });
 
-/** Adds the total to the tokens of a row. */
 export function withTotal<T extends Pick<Run['usage'], 'inputTokens' | 'outputTokens'>>(row: T) {
   return { ...row, totalTokens: row.inputTokens + row.outputTokens };
 }

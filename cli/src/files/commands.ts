@@ -117,7 +117,7 @@ function refuseDrift({ changes }: Plan): void {
 }
 
 /**
- * Refuses to remove skills that are still named, and to remove most of a folder at once.
+ * Refuses to prune where the folder has no name, a routine still names a skill to remove, or most of the folder would go.
  * @throws {CliError}
  */
 function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {

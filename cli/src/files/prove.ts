@@ -27,8 +27,9 @@ interface Candidate {
 }
 
 /**
- * Runs each draft once, and each active routine with outdated texts of skills, and activates it if the run succeeded. A
- * routine with a proof is only activated. A run whose forecast exceeds the rest of `maxCost` is not started.
+ * Proves each draft, and each active routine whose skills have newer texts: runs the routine once, and activates it if
+ * the run succeeded. A routine with a proof is activated without a run. A run whose forecast exceeds the rest of
+ * `maxCost` is not started.
  */
 export async function proveAll(ras: Ras, candidates: readonly Candidate[], options: Options): Promise<Proof[]> {
   const proofs: Proof[] = [];

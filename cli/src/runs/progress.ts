@@ -55,7 +55,7 @@ function redrawn(context: Context, color: boolean): Progress {
   };
 }
 
-/** Words an event in one line. */
+/** Describes an event in one line. */
 export function lineOf({ event, data }: RunEvent): string {
   if (event === 'state') return data.state;
   const { index, kind, modelId, tool, state, errorMessage, usage } = data;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Fields, Said } from './field.ts';
 
-/** The most runs of which `limits.abnormalFactor` takes the median. */
+/** `limits.abnormalFactor` compares a run with the median of at most this many runs. */
 export const MEDIAN_OF_RUNS = 20;
 
 /** A run below this many tokens is cheap and is not compared with others. */

@@ -7,7 +7,7 @@ import { findLineChanges } from '#lib/line-changes.ts';
 /** The longest text, in Unicode code points as schemas count them. */
 export const MAX_FACTS = 24_000;
 
-/** The facts of a project, a text for its routines, in one version. */
+/** One version of the facts of a project: a text for its routines. */
 export interface Facts {
   /** Number of changes; 0 before the first text. */
   readonly version: number;

@@ -130,7 +130,7 @@ export async function patchRoutine(
     expectedVersions: readonly number[] | undefined;
     origin: VersionOrigin;
     by: Actor;
-    /** Set when the manager of the routine stores the patch. */
+    /** True when the manager of the routine stores the patch as the whole content, which ends the mark of drift. */
     isPut?: true;
   },
 ): Promise<SavedRoutine> {

@@ -106,7 +106,7 @@ function scored(
 const METHODS: Readonly<Record<string, Method>> = {
   naive: (values, horizon) => steps(horizon, () => values.at(-1) ?? 0),
   seasonal_naive: (values, horizon, season) => steps(horizon, (step) => lastSeason(values, season, step)),
-  /** Multiplies the last season by the median growth of the last six periods over the season before. */
+  /** Multiplies the last season by the median ratio of the last six values to the values one season earlier. */
   seasonal_ratio(values, horizon, season) {
     if (values.some((value) => value <= 0)) return null;
     const grown = values.slice(season).map((value, index) => value / (values[index] ?? value));

@@ -178,9 +178,8 @@ const QUICK_NODES = 60;
 const QUICK_LENGTH = 10_000;
 
 /**
- * Keywords that make a small schema run for ever: regular expressions, comparisons of all items, and references, which
- * multiply. A property with the name of such a keyword counts as the keyword; the schema is then only checked in the
- * thread.
+ * Keywords that can make even a small schema run for ever: regular expressions, comparisons of all items, and
+ * references. A property with such a name counts too: its schema is checked in the thread, which is slower but safe.
  */
 const UNBOUNDED = /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 

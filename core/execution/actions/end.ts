@@ -40,7 +40,7 @@ export async function endReferring(deps: EndDeps, tx: Db, ended: readonly Told[]
   await endActions(deps, tx, which, { state: 'closed', reason: 'reference_ended' });
 }
 
-/** Actions that one tick expires in one transaction; the next round continues. */
+/** The most actions that one transaction expires. `expireActions` repeats until fewer are left. */
 const BATCH = 200;
 
 /** Rejects open actions that no one has decided in time. */

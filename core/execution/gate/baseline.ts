@@ -2,7 +2,7 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { AskingRun } from './ask-tool.ts';
 import type { Baseline } from './decide.ts';
 
-/** Reads the value that the last run of the version acted on; another version has none yet. */
+/** Reads the value of the last run of this version that succeeded or found no change; a new version has none yet. */
 export function readBaseline(db: Db, run: AskingRun): Promise<Baseline | undefined> {
   return db.row<Baseline>`
     select value_hash as hash, is_empty as "isEmpty", etag, woke_at as "wokeAt" from gate_baselines

@@ -1,6 +1,6 @@
 import type { Gate } from '#core/authoring/definition/index.ts';
 
-/** The value that the last run of the version acted on. */
+/** The value of the last run of this version that succeeded or found no change. */
 export interface Baseline extends SeenValue {
   /** Occurrence at which the model was last woken. */
   readonly wokeAt: Date;

@@ -108,7 +108,7 @@ export function createRunFeed({ database, limits, log }: RunFeedOptions): RunFee
     ending ??= endAll();
   }
 
-  /** Deletes the records of streams that end together in one statement. A lease that is left expires. */
+  /** Deletes the leases of ended streams, all in one statement. If that fails, the leases expire. */
   async function endAll(): Promise<void> {
     await turnOver();
     try {

@@ -16,7 +16,7 @@ export interface StreamLimits {
   readonly perOrganization: number;
 }
 
-/** Time for which a stream counts after its process has died. Leases are renewed three times as often. */
+/** After this time the stream of a dead process stops counting. A living process renews its leases every 30 seconds. */
 const LEASE = sql`interval '90 seconds'`;
 
 /**

@@ -22,7 +22,7 @@ export interface StepsCore extends Core, ToolCallDeps {
 }
 
 export interface ModelResponse extends GatewayResponse {
-  /** The call on an account that produced the response, and is recorded with it; undefined at the gateway. */
+  /** The call on a model account that produced this response; undefined if a gateway responded. Recorded together. */
   readonly call?: IssuedCall;
 }
 

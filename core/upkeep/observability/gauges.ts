@@ -8,7 +8,7 @@ import type { RunFeed } from '#core/execution/run-events/index.ts';
 import type { Database, Db } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
 
-/** Ages in seconds and counts; 0 when there is none. */
+/** The value of each gauge: an age in seconds, or a count of rows; 0 when no row waits. */
 type Backlog = Readonly<Record<(typeof GAUGES)[number]['figure'], number>>;
 
 interface Known {

@@ -43,7 +43,7 @@ async function readLockFile(clusterDir: string): Promise<string[]> {
 }
 
 /**
- * Returns true for a server of this cluster, which has the data folder as its working directory and in its command
+ * Returns true for a Postgres server of this folder: known on Linux by its working directory, elsewhere by its command
  * line.
  */
 async function servesCluster(pid: number, clusterDir: string): Promise<boolean> {

@@ -10,7 +10,7 @@ export interface Job {
   readonly instructions: string;
   readonly schedule: string;
   readonly timezone?: string | undefined;
-  /** Further fields of the head. */
+  /** Other fields for the head of the routine's file. */
   readonly head?: Head;
   /** Parts of the job without a counterpart, and the choices made for them. */
   readonly notes: readonly string[];
