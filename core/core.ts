@@ -41,7 +41,7 @@ export interface Core {
 
 /** Begins rounds of work in the background, for callers that must not wait. A tick repeats rounds that fail. */
 export interface Nudges {
-  /** Starts a round for due work; after a round under way, another one follows. */
+  /** Starts a round for due work. If a round is under way, another one follows it. */
   nudge(name: string): void;
   /** Resolves when no round is under way. */
   idle(): Promise<void>;

@@ -52,8 +52,8 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token',
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
 /**
- * Keeps only the type, code, message, stack and cause of an error. Other properties may hold secrets: a driver's error
- * has the values of queries, an HTTP client's error whole requests.
+ * Keeps only the type, code, message, stack and cause of an error. Other properties may contain secrets: a driver's
+ * error has the values of queries, an HTTP client's error whole requests.
  */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };

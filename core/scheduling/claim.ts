@@ -61,7 +61,7 @@ const MOST_FAILURES = 20;
 
 /**
  * Claims in batches. When a batch fails, claims one by one until the failing routine is found, and continues without
- * it. Otherwise it would block all others, because the longest due comes first.
+ * it. A failing routine would otherwise block all others, because the longest due comes first.
  */
 async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   let runs = 0;

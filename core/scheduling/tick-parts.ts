@@ -38,7 +38,7 @@ const REVOCATIONS_MS = 45_000;
 const RETENTION_MS = 45_000;
 
 /**
- * The parts of a tick. The scheduler makes each an activity of its own, so that none delays the schedule. Each stops
+ * The parts of a tick. The scheduler makes each a separate activity, so that none delays the schedule. Each stops
  * between two units of work when `signal` aborts.
  */
 export interface TickParts {
@@ -154,7 +154,7 @@ async function measured<T>(
 /** Attempts one part of a tick. An error is logged, and `otherwise` returned. */
 type Attempt = <T>(part: string, work: () => Promise<T>, otherwise: T) => Promise<T>;
 
-/** Runs all parts, also after one of them has failed. @throws the first error of a part, at the end */
+/** Runs all parts, even after one of them has failed. @throws the first error of a part, at the end */
 export async function attemptParts<T>(log: Log, work: (attempt: Attempt) => Promise<T>): Promise<T> {
   const faults: unknown[] = [];
   const result = await work(async (part, attempted, otherwise) => {

@@ -4,7 +4,7 @@ import { costOf, type Prices } from '#core/foundation/cost/index.ts';
 import { raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { capitalized } from '#lib/text.ts';
 
-/** The budgets that bind one routine, each on its own. */
+/** The budgets that limit one routine, each separately. */
 export interface Budgets {
   readonly routine: Budget;
   readonly project: Budget;
@@ -197,7 +197,7 @@ export function passedOf(least: LeastOfStep, tokens: Sql, cost: Sql): Sql {
         where ${cost} <= ${least.costUsd}::numeric`;
 }
 
-/** Orders `passed` from the limit that the fewest share to the one that all share. */
+/** Orders `passed` by scope, from the routine's own limits to those of the plan. */
 export const nearestFirst = sql`array_position(${[...LIMIT_SCOPES]}::text[], passed.scope), passed.name`;
 
 /** The tokens of today and the cost of this month in a row `t` of `usage_totals`, which may be missing. */

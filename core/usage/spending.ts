@@ -73,7 +73,10 @@ interface ShareUsed {
   readonly budget: 'tokens_day' | 'cost_month';
   /** The first day of the period. */
   readonly period: string;
-  /** 0.8 for four fifths. The share of tokens becomes 1 when fewer are left than any step needs. */
+  /**
+   * Spent share of the limit: 0.8 for four fifths. The share of tokens becomes 1 when fewer are left than any step
+   * needs.
+   */
   readonly share: number;
 }
 

@@ -35,7 +35,8 @@ export const runResult = z.strictObject({
       name: z.string(),
       input: z.unknown(),
       /**
-       * True when no such tool exists or the arguments are unusable. `messages` already hold the refusal of the call.
+       * True when no such tool exists or the arguments are unusable. `messages` already contain the refusal of the
+       * call.
        */
       invalid: z.boolean(),
     }),

@@ -18,7 +18,7 @@ export const claimsSchema = z.strictObject({
   issuer: id,
   /** Instance id of the runtime. */
   audience: id,
-  /** Made of run, step and provider attempt; the same for every delivery of a call. */
+  /** Id made of run, step and provider attempt; the same for every delivery of a call. */
   requestId: id,
   issuedAt: unixSeconds,
   /** Time until which the runtime may accept the envelope. */

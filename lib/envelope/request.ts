@@ -6,11 +6,14 @@ import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
 import { now } from '../clock.ts';
 
-/** Seconds for which an envelope is accepted after it was made, and the most that the two clocks may differ by. */
+/** Seconds for which an envelope is accepted after it was made; also the most by which the two clocks may differ. */
 const ACCEPT_SECONDS = 60;
 const SKEW_SECONDS = 60;
 
-/** Thrown for an envelope that cannot be opened, is too old or is for another instance. The error never tells which. */
+/**
+ * Thrown for an envelope that cannot be opened, is too old or is for another instance. The error never says which of
+ * these is the case.
+ */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError';
 

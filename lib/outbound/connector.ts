@@ -17,9 +17,8 @@ interface ConnectorOptions {
 /**
  * Opens connections to permitted addresses only. A name is resolved once, here, and the socket gets exactly the
  * addresses that were checked, so a DNS response that changes afterwards has no effect. Host header and TLS server name
- * keep the name.
- * A pooled connection needs no second check: pools are kept per origin, the address of an open socket cannot change,
- * and a new socket comes through here again.
+ * keep the name. A pooled connection needs no second check: pools are kept per origin, the address of an open socket
+ * cannot change, and a new socket is checked here again.
  */
 export function createGuardedConnector(options: ConnectorOptions): buildConnector.connector {
   const connect = buildConnector({
@@ -101,8 +100,8 @@ export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 /**
  * Asks the DNS servers directly. The operating system's resolver blocks one of the process's four pool threads while a
- * server is silent, so a few such hosts would stall every file and DNS operation; it also tries the search domains and
- * the hosts file, which name only private hosts.
+ * server is silent, so a few silent servers would stall every file and DNS operation; it also tries the search domains
+ * and the hosts file, which name only private hosts.
  */
 export function createPublicLookup(servers?: readonly string[]): Lookup {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

@@ -1,6 +1,6 @@
 /**
  * Thrown when an outbound exchange fails. The message names the problem and the host and is safe to show, store and
- * log. It has no `cause`, because errors of sockets and parsers carry resolved addresses and received bytes.
+ * log. It has no `cause`, because errors of sockets and parsers contain resolved addresses and received bytes.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';

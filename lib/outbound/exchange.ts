@@ -100,7 +100,7 @@ export async function readOutgoing(
   }
 }
 
-/** Recognizes the post of a text, as of JSON-RPC, which can be read without a stream. */
+/** Tells whether a request posts a text, as JSON-RPC does: such a body can be read without a stream. */
 function isPlainPost(init: RequestInit | undefined): init is RequestInit & { body: string } {
   return typeof init?.body === 'string' && init.method?.toUpperCase() === 'POST';
 }

@@ -153,8 +153,8 @@ export async function* linesOf(body: AsyncIterable<Buffer>, maxLineBytes: number
 }
 
 /**
- * Reasons for a missing sealed response. The call may be running or even over: only a repeat with the same request id
- * shows which.
+ * Reasons why a sealed response is missing. The call may be running or even over: only a repeat with the same request
+ * id shows which.
  */
 export type UnreachableReason =
   /** No connection, or none to the runtime of the pinned authority. */

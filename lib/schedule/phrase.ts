@@ -5,7 +5,7 @@ import type { ClockTime } from './phrase-values.ts';
 
 /**
  * Result of reading a sentence for its schedule. `phrase` is the part that was read; `why` is the rest of a sentence
- * whose subject is that part.
+ * with `phrase` as its subject.
  */
 export type PhraseReading =
   | { readonly kind: 'read'; readonly schedule: string; readonly phrase: string }

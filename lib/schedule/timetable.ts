@@ -72,7 +72,7 @@ export function dateIn(timezone: string, instant: Date): string {
   return new Date(local * MS_PER_MINUTE).toISOString().slice(0, 10);
 }
 
-// Cached, because a tick after an outage may ask about the same list a million times.
+// Cache the days, because a tick after an outage may ask about the same list a million times.
 const daysOf = oncePerObject(
   (dates: readonly string[]) => new Set(dates.map((date) => Date.parse(date) / (MINUTES_PER_DAY * MS_PER_MINUTE))),
 );

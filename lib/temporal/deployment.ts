@@ -82,7 +82,7 @@ export async function openWorkflowsOf(client: Client, { deploymentName, buildId 
 
 const { INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueType;
 
-/** Names of the search attributes that workflows carry. All are keywords. */
+/** Names of the search attributes of workflows. All are keywords. */
 export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTE).map(({ name }) => name);
 
 /**

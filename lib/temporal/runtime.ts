@@ -36,7 +36,7 @@ export function dropDetail(log: Log): void {
 }
 
 /**
- * Writes Temporal's lines to the service's log; its information is detail here. The log's serializer drops quotations
+ * Writes Temporal's lines to the service's log, and its `info` lines as `debug`. The log's serializer drops quotations
  * in errors.
  */
 function temporalLogger(log: Log) {

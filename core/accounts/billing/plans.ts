@@ -17,7 +17,7 @@ export interface PlanRule {
   readonly billingConfigured: boolean;
   /** The plan of every organization on a self-hosted service. */
   readonly defaultPlan: Plan;
-  /** The operator's limit of an organization's runs at a time. No limit by default. */
+  /** The most runs that an organization may have at a time, set by the operator. No limit by default. */
   readonly runsAtATime?: number | undefined;
 }
 
@@ -27,8 +27,8 @@ export function effectivePlan(rule: PlanRule, paidPlan: Plan | null): Plan {
 }
 
 /**
- * Returns an SQL expression: the plan that a row of `organizations` has paid for. The plan ends with the paid time by
- * itself, even while neither scheduler nor payment processor works.
+ * Returns an SQL expression: the plan that a row of `organizations` has paid for. The plan ends when the paid time
+ * ends, even while the scheduler or the payment processor is down.
  */
 export function paidPlanOf(organization: Sql): Sql {
   return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;
@@ -36,7 +36,7 @@ export function paidPlanOf(organization: Sql): Sql {
 
 /**
  * Returns an SQL expression for the most runs that the organization `o` of a statement may have at a time; null for no
- * bound. A plan's bound counts only where plans are paid for.
+ * limit. A plan's limit applies only where plans are paid for.
  */
 export function runsAtATimeOf(rule: PlanRule): Sql {
   const operator = sql`${rule.runsAtATime ?? null}::integer`;
@@ -132,7 +132,7 @@ export function othersHaveRun(organizationId: Sql): Sql {
 }
 
 /**
- * Returns an organization's runs a day, from the counts of its last two periods. Counting the runs themselves could
+ * Returns an organization's runs per day, from the counts of its last two periods. Counting the runs themselves could
  * read a hundred thousand rows.
  * @param least the fewest days to divide by
  */

@@ -104,7 +104,8 @@ export function authOptions(settings: AuthSettings) {
       useSecureCookies: false,
       defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
-      // The check runs once: an API started before its migrations would refuse every sign-in until a restart.
+      // The library checks the schema only once: an API started before its migrations would refuse sign-ins until a
+      // restart.
       database: { validateSchema: false },
     },
     rateLimit: {

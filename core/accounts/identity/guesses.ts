@@ -8,7 +8,7 @@ import type { Db } from '#lib/database/index.ts';
 export interface Guess {
   /**
    * Kind of proof: the password at sign-in, a code after the right password, or the password of a person who is signed
-   * in. Each kind has counts of its own.
+   * in. Each kind is counted separately.
    */
   readonly kind: 'password' | 'second-factor' | 'own-password';
   /** Address or id of an account that may not exist. */
@@ -39,9 +39,9 @@ export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Gue
 }
 
 /**
- * Counts an attempt before the proof is checked. A known browser has a count of its own, which no stranger can use up.
- * All other attempts count by account and network and, with a far higher limit, by account alone, so that many
- * networks are limited too. An attempt that one count refuses is not added to the next.
+ * Counts an attempt before the proof is checked. A known browser is counted separately, so that no stranger can use up
+ * its attempts. All other attempts count by account and network and, with a far higher limit, by account alone, so that
+ * many networks are limited too. An attempt that one count refuses is not added to the next.
  * @returns undefined when the attempt is allowed, else the seconds to wait
  */
 export async function countGuess(db: Db, guess: Guess): Promise<number | undefined> {

@@ -22,7 +22,7 @@ export const SLOW_HASHES: PasswordHashes = { hash: hashPassword, verify: verifyP
 
 const requests = new AsyncLocalStorage<{ isKnown: boolean }>();
 
-/** Handles a request whose passwords may be moved to the front by `goFirst`. */
+/** Handles a request. `goFirst` can move the passwords of this request to the front of the line. */
 export function inLine<T>(handle: () => Promise<T>): Promise<T> {
   return requests.run({ isKnown: false }, handle);
 }

@@ -41,8 +41,8 @@ export async function revokeSession(db: Db, { userId, id }: { userId: string; id
 }
 
 /**
- * Makes the sessions of a member useless in an organization. Each session is refused there until the person has proven
- * in it who they are. The sessions keep working in other organizations, where this admin has no rights.
+ * Ends the sessions of a member in one organization: each session is refused there until the member proves in it who
+ * they are. The sessions keep working in other organizations, where this admin has no rights.
  * @returns how many sessions
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
  * end an owner's sessions, `rate_limited`
@@ -76,8 +76,8 @@ const ENDINGS: ThrottleRule = { name: 'end-sessions', limit: 5, windowSeconds: 6
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 
 /**
- * Functions that delete expired sessions and verifications, which the authentication library keeps: at most `limit`
- * rows each. They return how many.
+ * Functions that delete expired sessions and verifications of the authentication library. Each deletes at most `limit`
+ * rows and returns how many.
  */
 export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   (db, limit) => deleteBatch(db, { table: 'sessions', ...expired, limit }),

@@ -157,7 +157,7 @@ export interface RevokedKey {
 
 /**
  * Revokes the API keys that a person made in an organization.
- * @param role their present role; keys that this role could make stay. Undefined for a person who leaves
+ * @param role the person's present role; undefined for a person who leaves. Keys that this role could make stay
  */
 export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
@@ -211,7 +211,7 @@ function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
 
-/** Returns the part of a presented key that looks it up; undefined for a malformed key. */
+/** Returns the part of a presented key by which the key is found; undefined for a malformed key. */
 export function readApiKey(
   tag: string,
   presented: string,

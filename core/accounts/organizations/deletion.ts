@@ -110,8 +110,8 @@ export async function projectsToErase(db: Db): Promise<string[]> {
 }
 
 /**
- * Records that these projects are empty. A project is recorded only once late writes are impossible, so that they are
- * erased too.
+ * Records that these projects are empty. A project is recorded only once late writes into it are impossible; until
+ * then, each pass erases them.
  * @returns how many were recorded
  */
 export function markErased(db: Db, ids: readonly string[]): Promise<number> {

@@ -79,9 +79,9 @@ async function countFounded(tx: Db, userId: string, except: string | null): Prom
 }
 
 /**
- * Creates an organization for a person who has none. Each sign-in calls this, which repairs a crash after the account
- * was made. A lock keeps two sign-ins from making two organizations. A person at their limit stays without an
- * organization until they are invited.
+ * Creates an organization for a person who has none. Each sign-in calls this function, so that a crash after the
+ * sign-up is repaired. A lock keeps two sign-ins from making two organizations. A person at their limit stays without
+ * an organization until they are invited.
  * @param options.address e-mail address of the person
  */
 export async function ensureOrganization(

@@ -11,7 +11,7 @@ import { includeWriting } from './terminals.ts';
 export interface AskedConsent {
   readonly clientId: string;
   readonly clientName: string;
-  /** Host that gets the code, or the scheme of an app. */
+  /** Host that receives the code; for an app, the scheme of its address. */
   readonly redirectHost: string;
   /** True if the operator has entered the client. */
   readonly isVerified: boolean;

@@ -54,7 +54,7 @@ export interface OrganizationSettings extends Organization {
 
 export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
-  /** Mail settings of routines without their own; null for no mail. */
+  /** Mail settings of routines that have none; null for no mail. */
   readonly mail: MailSettings | null;
   /** False when no program reaches the project through `/mcp`. */
   readonly mcpEnabled: boolean;

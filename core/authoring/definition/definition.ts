@@ -11,7 +11,7 @@ import { HELD_CALLS, limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-/** Names that became built-ins later, so older routines may have variables with them. */
+/** Names of built-ins that were added later. Older routines may have variables with these names. */
 const LATER: ReadonlySet<string> = new Set(['actions', 'answers']);
 const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => !LATER.has(name));
 
@@ -62,7 +62,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** No skill has an empty or a longer reference, so such a reference is refused as an unknown skill. */
+/** Slug or id of a skill. A text of another length names no skill, so it is refused as an unknown skill. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {

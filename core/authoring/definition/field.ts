@@ -13,11 +13,13 @@ export interface Said {
   readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
 }
 
-/** One field of a routine, declared once: requests, responses, storage and the dashboard are made from it. */
+/**
+ * One field of a routine, declared once. Requests, responses, storage and the dashboard are made from this declaration.
+ */
 export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   /** The field in the request that creates a routine, with its default. A field without a default is required. */
   readonly schema: S;
-  /** The field in responses, if it differs by more than the default. */
+  /** Schema of the field in responses, if it differs by more than the default. */
   readonly shown?: z.ZodType;
   /** Texts for people about the fields inside this field. */
   readonly inside?: Readonly<Record<string, Said>>;
@@ -29,7 +31,7 @@ export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   readonly long?: true;
   /** True when the value is stored as text, because jsonb would sort its keys. */
   readonly storedAsText?: true;
-  /** Replaces a value that cannot be read, in a field without a default. */
+  /** Value to use when the stored value cannot be read, for a field without a default. */
   readonly blank?: unknown;
   /** Renders the field as a line of the briefing; undefined leaves the line out. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the type of the value is that of the schema beside it

@@ -39,7 +39,7 @@ const blueprint = z.strictObject({
 
 /** A prepared routine, which a few answers complete. */
 export interface Blueprint extends Readonly<z.output<typeof blueprint>> {
-  /** Five cron fields, for `when`. */
+  /** The times of `when` as five cron fields. */
   readonly schedule: string;
 }
 

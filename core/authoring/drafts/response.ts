@@ -128,7 +128,10 @@ function inventsNumber(when: string, sentence: string): boolean {
   return given !== null && (when.match(/\d+/g) ?? []).some((number) => number !== '00' && !given.includes(number));
 }
 
-/** Tells a sentence from a name or id: it has more than two words, or is in a script that may write no spaces. */
+/**
+ * Tells whether a text is a sentence and not a name or id: it has more than two words, or a script that may write no
+ * spaces.
+ */
 function isPhrase(text: string): boolean {
   return [...text.matchAll(/\p{L}+/gu)].length > 2 || /[^\p{Script=Latin}\P{L}]{4}/u.test(text);
 }

@@ -62,7 +62,7 @@ export function writeFacts(
   });
 }
 
-/** Number of the newest versions, which are always kept. */
+/** Number of newest versions that are always kept. */
 export const KEPT_FACTS = 100;
 
 /** Number of changes between two searches for old versions. A search reads the runs of all routines with facts. */

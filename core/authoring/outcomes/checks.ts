@@ -13,7 +13,7 @@ export type Outcome = keyof typeof OUTCOMES;
 
 export type Urgency = (typeof URGENCIES)[number];
 
-/** Warnings of a run that succeeded. Such a run is `partial` at best, and proves nothing. */
+/** Warnings of a run that succeeded. A run with a warning is `partial` at best, and proves nothing. */
 export const RUN_WARNINGS = {
   tools_failed: 'every call to the tools of a connection failed, so the run had to work without them',
 } as const;
@@ -23,7 +23,7 @@ export type RunWarning = keyof typeof RUN_WARNINGS;
 export interface CheckResult {
   readonly type: ResultCheckType;
   readonly passed: boolean;
-  /** Describes what was found, without words of the result. */
+  /** Describes the finding of the check, without words of the result. */
   readonly detail: string;
 }
 
@@ -42,8 +42,8 @@ export interface RunOutcome {
 }
 
 /**
- * Returns how soon the result of a run should be read: as the model stated, unless the run had nothing to report, else
- * by whether its data has changed. Null unless the run succeeded.
+ * Returns how soon the result of a run should be read: `none` if the run had nothing to report, else as the model
+ * stated, else by whether the data has changed. Null unless the run succeeded.
  */
 export function urgencyOf({
   outcome,

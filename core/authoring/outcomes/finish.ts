@@ -8,7 +8,7 @@ import type { Urgency } from './checks.ts';
 export interface NextRuns {
   /** True if no run should follow. */
   readonly final: boolean;
-  /** No run is worthwhile before this instant; null if the run names none. */
+  /** Instant before which no run is worthwhile; null if the run names none. */
   readonly notBefore: Date | null;
 }
 
@@ -26,7 +26,7 @@ interface Call {
   readonly invalid: boolean;
 }
 
-/** The statement of a response about the end of its run. */
+/** A response's statement about the end of its run. */
 export type Finish =
   | {
       readonly kind: 'stated';
@@ -126,7 +126,7 @@ export function wasReminded(transcript: readonly ModelMessage[]): boolean {
   return reminderIn(transcript) !== -1;
 }
 
-/** Returns the text before the reminder, which would have been the result; null without such a text. */
+/** Returns the text that the model wrote before the reminder, which would have been the result; null without a text. */
 export function textBeforeReminder(transcript: readonly ModelMessage[]): string | null {
   const message = transcript[reminderIn(transcript) - 1];
   const text = message === undefined ? '' : textOf(message);

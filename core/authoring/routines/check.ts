@@ -25,7 +25,7 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'urlFault'>;
 }
 
-/** Parts that a change leaves alone: a later fault in them does not block the change. */
+/** Parts that a change leaves as they are. A fault in such a part does not block the change. */
 interface Untouched {
   /** Skill references that were attached before. The skills may be deleted by now. */
   readonly attached?: readonly string[];
@@ -41,7 +41,10 @@ interface Untouched {
   readonly modelChanged?: boolean;
 }
 
-/** Checks one rule, and throws if it is broken. `found` has the errors so far; empty unless all are collected. */
+/**
+ * Checks one rule, and throws if it is broken. `found` has the errors of earlier checks if all errors are collected;
+ * otherwise it is empty.
+ */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
@@ -49,7 +52,7 @@ export async function assertChecks(checks: readonly SaveCheck[]): Promise<void> 
   for (const check of checks) await check([]);
 }
 
-/** Collects all refusals. @throws {AppError} errors that may pass, such as `models_unavailable` */
+/** Collects all refusals. @throws {AppError} temporary errors, such as `models_unavailable` */
 export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError[]> {
   const found: AppError[] = [];
   for (const check of checks) {

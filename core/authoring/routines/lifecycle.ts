@@ -98,8 +98,8 @@ export async function restoreRoutine(
 }
 
 /**
- * Pauses or archives a routine and skips its waiting scheduled runs. Its history stays. A routine that is in this state
- * stays unchanged.
+ * Pauses or archives a routine and skips its waiting scheduled runs. Its history stays. A routine that is already in
+ * the new state stays unchanged.
  * @throws {AppError} `routine_not_found`, `routine_archived` when an archived routine is to be paused
  */
 export function stopRoutine(

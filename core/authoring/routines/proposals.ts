@@ -42,8 +42,8 @@ const proposalColumns = sql`
 `;
 
 /**
- * Inserts a proposal with its version, in place of the routine's last one. The caller has locked the routine.
- * @returns the proposal and the revision that its run executes; undefined while the last one is open
+ * Inserts a proposal with its version, in place of the routine's previous proposal. The caller has locked the routine.
+ * @returns the proposal and the revision that its run executes; undefined while the previous proposal is open
  */
 export function insertProposal(
   tx: Db,

@@ -17,13 +17,13 @@ import {
 import { routineWarnings } from './warnings.ts';
 
 /**
- * Creates the routine of a key, or gives its routine these fields. Only changed fields are checked and written.
+ * Creates the routine of a key, or changes the existing one. Only changed fields are checked and written.
  * @throws {AppError} `precondition_failed`, and the errors of `createRoutine` and `patchRoutine`
  */
 export function putRoutine(
   deps: SaveDeps,
   input: {
-    /** The id for a routine that is created. */
+    /** Id of the routine if it is created. */
     id: string;
     projectId: string;
     fields: RoutineFields & { readonly externalKey: string };

@@ -73,7 +73,7 @@ interface RoutineKey {
 
 const loaders = new WeakMap<Db, DataLoader<RoutineKey, ProvenRoutine | undefined>>();
 
-/** Joins the reads of one turn of the event loop into one statement. No read gets a state older than its call. */
+/** Joins the reads of one turn of the event loop into one statement. A read never gets a state older than its call. */
 function loaderOf(db: Db) {
   let loader = loaders.get(db);
   if (loader === undefined) {

@@ -92,7 +92,7 @@ export interface VersionSummary {
 /** One revision of a routine: the definition that its runs carry out. */
 export interface Version extends VersionSummary, Definition {
   readonly routineId: string;
-  /** The tools that were enabled, as a record only: a restoration keeps the confirmations of today. */
+  /** The tools that were enabled. Restoring the version does not restore them: the present confirmations stay. */
   readonly tools: readonly VersionTool[];
   /** Field that this release cannot read; null if it can read all fields. */
   readonly blocked: string | null;

@@ -76,7 +76,7 @@ async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<Rout
   return [{ code: 'facts_missing', message }];
 }
 
-/** Number of occurrences between which the longest interval of a schedule is searched. */
+/** Number of occurrences that are searched for the longest interval of a schedule. */
 const LOOKED_AT = 6;
 
 /** Warns when runs are further apart than content is kept, so that nothing is left to compare with. */

@@ -42,7 +42,7 @@ export interface RoutineChange {
   readonly version: VersionOrigin | undefined;
   /** True if a run has proven the new version already, so that the routine stays active. */
   readonly isProven?: true;
-  /** The next time of the schedule; a change that makes a draft clears it. */
+  /** The next time of the schedule. A change that returns the routine to draft clears this time. */
   readonly nextRunAt: Date | null;
   /** True to start deliveries again that a response of 410 (Gone) has stopped. */
   readonly rearmWebhook: boolean;

@@ -51,7 +51,7 @@ export function skillSection({ name, instructions }: Pick<AttachedSkill, 'name' 
   return `${headingOf(name)}${instructions}`;
 }
 
-/** The size of a skill, by which a prompt is counted without rendering it. */
+/** Size of a skill, for counting a prompt without rendering it. */
 export interface SkillSize {
   readonly name: string;
   readonly length: number;
@@ -100,7 +100,7 @@ export async function measureSkills(
 }
 
 interface MeasuredOtherwise {
-  /** References that were attached before: a deleted skill blocks no other change. */
+  /** References that were attached before. A deleted skill among them does not block the change. */
   readonly attached: readonly string[];
   /** Lengths of custom skills that are about to be written, by reference. */
   readonly skillLengths: ReadonlyMap<string, number>;

@@ -29,7 +29,7 @@ export interface ToolCallRequest {
   /** Arguments of the call; their text when they are unusable. */
   readonly input: unknown;
   /**
-   * True when no such tool exists or the arguments are unusable. The response's own messages already refuse the call.
+   * True when no such tool exists or the arguments are unusable. The messages of the response already refuse the call.
    */
   readonly invalid: boolean;
 }

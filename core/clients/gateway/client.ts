@@ -120,7 +120,10 @@ function finishHabits() {
   const given = new Set<string>();
   const keyOf = ({ source, modelId }: ServedModel) => `${source}\n${modelId}`;
   return {
-    /** Tells whether a response without a finish reason is whole. @param isCounted the server stated the usage */
+    /**
+     * Tells whether a response without a finish reason is complete. @param isCounted true if the server stated the
+     * usage
+     */
     mayLackReason(served: ServedModel, memory: AbilityMemory, isCounted: boolean): boolean {
       const { finishReasons } = memory.known();
       return finishReasons === undefined ? isCounted && !given.has(keyOf(served)) : !finishReasons;

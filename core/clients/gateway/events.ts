@@ -64,8 +64,8 @@ function eventOf(value: unknown, isError: boolean, name: string | undefined): St
 }
 
 /**
- * Makes the fault of a text that is not JSON. If the text is a broken chunk, it holds only the model's own words: its
- * fault has no body.
+ * Makes the fault of a text that is not JSON. A broken chunk contains only words of the model, so its fault gets no
+ * body.
  */
 export function textFault(text: string): Fault {
   if (/^[{[][\s\S]{0,2000}"choices"/.test(text)) return { body: '', status: undefined };

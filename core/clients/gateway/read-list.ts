@@ -221,7 +221,7 @@ function writesText(model: Entry): boolean {
   if (architecture?.output_modalities !== undefined) return architecture.output_modalities.includes('text');
   const kind = model.mode ?? model.model_info?.mode ?? type;
   if (kind !== undefined && !TEXT_KINDS.has(kind)) return false;
-  // Some servers give one of these two kinds to every model, so only the id can tell.
+  // Some servers give one of these two kinds to every model, so only the id shows the kind.
   const isSaid = kind !== undefined && kind !== 'model' && kind !== 'base';
   return isSaid || !OTHER_IDS.test(model.id);
 }

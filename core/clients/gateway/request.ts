@@ -67,8 +67,8 @@ interface GatewayInit {
 const JSON_BODY = { 'content-type': 'application/json' };
 
 /**
- * Reads a completion by its first signs: some servers stream under another content type, and some send an error under
- * the content type of a stream.
+ * Reads a completion as JSON or as a stream, by its first characters: some servers stream under another content type,
+ * and some send an error under the content type of a stream.
  */
 async function readAnswer(
   body: AsyncIterable<Buffer>,
@@ -114,7 +114,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** Returns a body that is not JSON unchanged; the library refuses it. */
+/** Reads a body. A text that is not JSON stays unchanged: the library refuses it. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
@@ -161,7 +161,7 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
       if (bytes >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // The status is enough for the refusal: show the words that have arrived.
+    // The status suffices for a refusal: show the words that have arrived.
   }
   return Buffer.concat(chunks).toString('utf8', 0, MAX_REFUSAL_BYTES);
 }
@@ -263,7 +263,7 @@ function callsAsText(message: ChatMessage): ChatMessage {
   return { ...rest, content: [textOf(message.content), ...written].join('\n') };
 }
 
-/** Gives each call a turn of its own, followed by its result, for templates that take one call a turn. */
+/** Puts each call into a separate turn, followed by its result, for templates that take one call per turn. */
 function splitTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const results = new Map(messages.flatMap((each) => (each.role === 'tool' ? [[each['tool_call_id'], each]] : [])));
   const split = new Set<unknown>();

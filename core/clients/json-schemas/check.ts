@@ -46,7 +46,7 @@ export async function assertUsableSchema(projectId: string, schema: JsonObject):
 }
 
 /**
- * Reads the schema of a tool server, which its users cannot correct: unreadable parts are left out and named.
+ * Reads the schema of a tool server. Its users cannot correct the schema, so unreadable parts are left out and named.
  * @returns the same schema when all of it can be read
  * @throws {SchemaError} when nothing of it can be used: it is too large, or takes too long
  */

@@ -32,8 +32,9 @@ export const NAMED_SUBSCHEMAS = [
 ];
 
 /**
- * Reads a schema keyword by keyword. Leaves out unreadable keywords, and keywords that would then refuse more than the
- * schema does: every value that fits the schema fits the reduced one. A keyword with null counts as missing.
+ * Reads a schema keyword by keyword, without the unreadable ones. Also leaves out keywords that would refuse more
+ * without their neighbours, so that every value that fits the schema fits the reduced schema. A keyword with null
+ * counts as missing.
  * @throws {Error} when the reduced schema cannot be compiled either
  */
 export function readLeniently(schema: JsonObject): ReadableSchema {

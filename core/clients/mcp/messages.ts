@@ -80,8 +80,8 @@ export function isStatusOfLostSession(status: number): boolean {
 const STATUSES: ReadonlySet<number> = new Set([400, 401, 404, 410]);
 
 /**
- * Tells whether a JSON-RPC error reports an unknown session: by its words, or by a code that servers use for it when
- * the words say nothing.
+ * Tells whether a JSON-RPC error reports an unknown session: by its words or, if the words say nothing, by a code that
+ * servers use for unknown sessions.
  */
 export function speaksOfLostSession(
   { code, words }: { readonly code: number; readonly words: string },
@@ -116,7 +116,10 @@ function mend(message: unknown, asked: Asked, hold: Hold): unknown {
   return { jsonrpc: '2.0', id: asked.id, result: readAnswer(result, asked, hold) };
 }
 
-/** The library handles results that ask for more, such as `input_required`. */
+/**
+ * Returns the result that the library sees: a stand-in for a complete result of `tools/…`. Results that ask for more,
+ * such as `input_required`, go to the library unchanged.
+ */
 function readAnswer(result: unknown, { method }: Asked, hold: Hold): unknown {
   if (method === 'initialize') return readHandshake(result);
   if (method === 'server/discover') return readDiscovery(result);

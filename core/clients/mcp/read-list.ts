@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import type { ToolDefinition } from './definition.ts';
 import { ToolServerError } from './error.ts';
 
-/** One page of a server's tools; each tool is read on its own. */
+/** One page of a server's tools; each tool is read separately. */
 export interface ToolPage {
   readonly tools: readonly ListedTool[];
   /** Undefined on the last page. */

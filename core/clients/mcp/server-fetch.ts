@@ -24,7 +24,10 @@ interface ResponseLimits extends JsonLimits {
   readonly bytes: number;
 }
 
-/** Limits of one page, enough for hundreds of tools. The API checks it within 50 ms, even if every tool is wrong. */
+/**
+ * Limits of one page, enough for hundreds of tools. The API checks such a page within 50 ms, even if every tool is
+ * wrong.
+ */
 const LIST_LIMITS: ResponseLimits = { bytes: 2 * 1024 * 1024, objects: 5_000, values: 15_000 };
 /**
  * Limits of one result with its framing; a model gets much less of it. Reading a result takes the worker less than a
@@ -149,7 +152,7 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
   return success ? data : undefined;
 }
 
-/** The response of a server that refuses the credentials of a request, and so has not carried it out. */
+/** A server's refusal of the credentials of a request, which the server has therefore not carried out. */
 interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;

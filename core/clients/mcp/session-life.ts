@@ -91,9 +91,7 @@ const MAX_RESUME_DELAY_MS = 30_000;
 
 /** Time for a result to get from the end of its response to the operation that waits for it. */
 const GRACE_MS = 250;
-/**
- * Turns of the event loop that must also pass: after a process was blocked, its timers run before it reads a result.
- */
+/** Turns of the event loop to wait in addition: a process that was blocked runs its timers before it reads a result. */
 const GRACE_TURNS = 20;
 
 export function createResponseWatch(): ResponseWatch {

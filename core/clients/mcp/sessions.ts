@@ -28,7 +28,7 @@ export interface LeasedSession {
 
 export interface SessionKey {
   readonly server: ToolServer;
-  /** Names the server with this address and these credentials. Sessions of different names are never shared. */
+  /** Names the server together with its address and credentials. Calls under different names never share a session. */
   readonly version: string;
   /** Id of the run. Stateful sessions are not shared between runs. */
   readonly holder: string;
@@ -70,7 +70,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     max: MAX_IDLE,
     ttl: IDLE_MS,
     ttlAutopurge: true,
-    // A session whose time is over must still be found and ended until its timer has fired.
+    // An expired session must still be found until its timer ends it.
     allowStale: true,
     dispose: (_key, session, reason) => {
       if (reason === 'expire' || reason === 'evict') end(session);

@@ -15,10 +15,10 @@ interface Ending {
 }
 
 /**
- * Records the end of a run for the mails about its routine: the common table expressions `follower`, `turned` and
- * `news`, which read `ended`, the run's row, and `routine`. This statement also records whether the routine fails,
- * because ends are recorded one after the other; the work `run_ended` writes the mails later. Reads three rows by their
- * keys, and the projects of an organization that has a budget.
+ * Returns the CTEs that record the end of a run for the mails about its routine: `follower`, `turned` and `news`. They
+ * read the CTEs `ended` and `routine`, three rows by their keys, and the projects of an organization that has a budget.
+ * Whether the routine fails is recorded here, because this statement sees the ends in their order; the work `run_ended`
+ * writes the mails later.
  */
 export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: Ending): Sql {
   const isWhole = state === 'succeeded' && warnings.length === 0;

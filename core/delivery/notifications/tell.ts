@@ -72,7 +72,7 @@ export async function mailTo(
   });
 }
 
-/** News for the subscribers of a project that concerns no single routine. */
+/** News for the subscribers of a project, about no single routine. */
 export interface ProjectNews extends Omit<News, 'event'> {
   readonly organizationId: string;
   readonly projectId: string;

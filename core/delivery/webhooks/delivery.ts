@@ -62,7 +62,7 @@ export async function listDeliveries(db: Db, runId: string): Promise<Delivery[]>
   }));
 }
 
-/** SQL condition: the event of a run's end was given up. */
+/** SQL condition: the service has given up delivering the event of a run's end. */
 export function hasLostDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d

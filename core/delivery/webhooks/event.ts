@@ -204,7 +204,7 @@ export function pausedBody(routine: PausedRoutine, runId: string | null): string
   });
 }
 
-/** A held call of a tool that waits for a person, or was decided. */
+/** A held tool call that waits for a person, or about which a person has decided. */
 interface ReportedAction {
   readonly type: Extract<EventType, `action.${string}`>;
   readonly id: string;

@@ -91,7 +91,9 @@ export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly not
   });
 }
 
-/** Decides about several actions, the earliest first, each by itself. @returns the verdicts in the order of `wanted` */
+/**
+ * Decides about several actions, the earliest first, each separately. @returns the verdicts in the order of `wanted`
+ */
 export async function decideEach<T extends { readonly id: string }>(
   wanted: readonly T[],
   decide: (each: T) => Promise<Action>,
@@ -160,7 +162,7 @@ interface EditedCall {
 /** @throws {AppError} `invalid_request` for arguments that a run could not have sent either */
 async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonObject): Promise<EditedCall> {
   const fault = (message: string) => invalid([{ path: 'arguments', message }]);
-  // In the form that Postgres stores, so that the digest matches the sent call.
+  // Take the arguments in the form that Postgres stores, so that the digest matches the sent call.
   const stored = await db.row<{ args: JsonObject }>`select ${storableJson(args)}::jsonb as args`;
   const referring = withIds(stored?.args ?? args, await actionsOfRun(db, seen));
   if ('fault' in referring) throw fault(referring.fault);
@@ -174,7 +176,7 @@ async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonOb
 
 /**
  * Returns the earlier actions that the edited arguments may refer to: those of the run, and those that the action
- * refers to already. The latter may belong to an earlier run, whose open action a call of this run has joined.
+ * refers to already. An action may refer to actions of an earlier run if that run asked for the same call first.
  */
 async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action): Promise<Map<string, string>> {
   const found = await db.rows<{ id: string }>`
@@ -280,7 +282,7 @@ async function replace(
   return replacement;
 }
 
-/** A person may have left between the beginning of the request and the decision. */
+/** Checks that the person is still a member: they may have left since the request began. */
 async function assertMember(tx: Db, organizationId: string, userId: string): Promise<void> {
   const found = await tx.row`
     select 1 from memberships where user_id = ${userId} and organization_id = ${organizationId} for share

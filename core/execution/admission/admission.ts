@@ -17,8 +17,8 @@ export interface AdmissionReport {
 export interface Admission {
   readonly rule: AdmissionRule;
   /**
-   * Admits and starts runs until nothing more fits. A caller that comes during a round shares it, and the round then
-   * repeats, so that it overlooks neither room nor a run.
+   * Admits and starts runs until nothing more fits. A call during a round shares that round, which then repeats so that
+   * it misses neither room nor a run.
    * @throws when Postgres cannot be reached
    */
   admit(): Promise<AdmissionReport>;
@@ -32,9 +32,8 @@ export interface Admission {
 const CONCURRENCY = 32;
 
 /**
- * Number of starts in flight at which the next runs are admitted. Each admission is a transaction under one lock, so
- * admitting a batch costs Postgres a sixteenth of admitting one run for each that has started, and Temporal stays busy
- * meanwhile.
+ * Number of starts in flight at which the next runs are admitted. Each admission is a transaction under one lock:
+ * admitting a batch costs Postgres a sixteenth of admitting its runs one by one, and Temporal stays busy meanwhile.
  */
 const REFILL_AT = CONCURRENCY / 2;
 

@@ -58,7 +58,7 @@ export const waitsForConnection = sql`state = 'running' and waits_since is not n
 
 /**
  * The most runs of a project that wait for a budget at a time. The others stay in the queue: each waiting run asks
- * repeatedly, and more than these could not be granted together.
+ * repeatedly, and a budget could hardly be granted to more of them together.
  */
 export const MOST_FOR_BUDGET = 10;
 
@@ -96,8 +96,8 @@ export const takesPlace = sql`${isAdmitted} and waits_since is null`;
 
 /**
  * Takes the right to admit one run, as an SQL expression: true when there is a place, no run waits for it and no other
- * transaction has the lock of admission. A function of the database, because it must count after it has the lock, while
- * a statement sees only the rows from before its beginning.
+ * transaction has the lock of admission. A function of the database does this, because it must count after it has the
+ * lock; a statement sees only rows from before its beginning.
  */
 export function takePlace(taskQueue: string): Sql {
   return sql`take_place(${taskQueue})`;

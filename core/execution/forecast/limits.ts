@@ -35,7 +35,7 @@ export interface ForecastInput {
   readonly allowance: {
     readonly plan: Plan;
     readonly period: PeriodUsage;
-    /** Runs of all other routines a day. */
+    /** Number of runs a day of all other routines. */
     readonly othersPerDay: number;
   };
 }

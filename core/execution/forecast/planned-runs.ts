@@ -32,7 +32,7 @@ interface Scheduled {
   readonly id: string;
   readonly schedule: string;
   readonly timezone: string;
-  /** Moves runs near midnight to the next day and its limits. */
+  /** Jitter of the schedule, which moves a run near midnight to the next day and its limits. */
   readonly jitterSeconds?: number;
   /** The window and the skipped dates, if the routine has any. */
   readonly startsAt?: Date | null;

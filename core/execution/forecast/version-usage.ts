@@ -57,7 +57,9 @@ export async function medianOfVersion(db: Db, version: VersionKey): Promise<Medi
   return found;
 }
 
-/** The state is a literal, not a parameter: the index of ended runs has it in its condition. */
+/**
+ * Selects the latest runs in a state. The state is a literal, because the index of ended runs has it in its condition.
+ */
 function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
   return sql`
         select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd

@@ -87,7 +87,7 @@ export type GateFailure = Extract<
 /** The gate's request for display. */
 export interface GateCall {
   readonly tool: { readonly policyId: string; readonly name: string | null } | null;
-  /** Address without its query, which may hold secrets. */
+  /** Address without its query, which may contain secrets. */
   readonly url: string | null;
   /** HTTP status; null for a tool, and without a response. */
   readonly status: number | null;

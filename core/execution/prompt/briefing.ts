@@ -134,7 +134,7 @@ function startedBy({ trigger, retryOf }: PromptRun): string {
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
 }
 
-/** Number of tools that are named; a request always carries all of them. */
+/** Number of tools that the briefing names; a request always contains all of them. */
 const SHOWN_TOOLS = 100;
 
 function toolNames(tools: PromptRun['tools']): string {

@@ -97,8 +97,8 @@ function jsonText(what: string, value: unknown): string {
 const LEAST_LENGTH = 1_000;
 
 /**
- * Describes the previous result for the run. A skill distinguishes three cases: without a previous result everything is
- * new; with one that cannot be read, or that the routine does not carry, nothing is known to be new.
+ * Describes the previous result for the run. Skills distinguish three cases: without a previous result everything is
+ * new; with one that cannot be read, or that the routine does not pass on, nothing is known to be new.
  * @param room characters left for the text of the run
  * @param inInstructions true when a placeholder has put the previous result into the instructions
  */

@@ -6,7 +6,7 @@ export interface Reader {
   readonly readerId: string;
 }
 
-/** Age in days from which a result counts as read: an old pile is not news. */
+/** Age in days from which a result counts as read, because it is no longer news. */
 export const UNREAD_DAYS = 30;
 
 /** Returns an SQL expression: the reader has not read a row of `runs`. */

@@ -24,7 +24,7 @@ export const RESULT_KINDS = {
 
 export type ResultKind = keyof typeof RESULT_KINDS;
 
-/** An ended run as news: its outcome, its beginning and its differences. */
+/** An ended run as news: its outcome, the beginning of its result, and the differences. */
 export interface Result {
   /** Id of the run. */
   readonly id: string;
@@ -101,8 +101,8 @@ interface Found extends Omit<Result, 'excerpt' | 'goesOn' | 'lines' | 'urgency'>
 }
 
 /**
- * Lists the results of a project by their ends, the latest first. It looks at a bounded number of results, so a page
- * that filters may have fewer than its limit, or none, though others follow.
+ * Lists the results of a project by their ends, the latest first. The number of examined results is bounded, so a page
+ * with a filter may have fewer results than its limit, or none, though others follow.
  */
 export async function listResults(
   db: Db,
@@ -215,7 +215,10 @@ export async function countUnread(
   return counts;
 }
 
-/** Writes the CTEs `looked_at`, the newest results of the filter, and `classified`: with kind and previous result. */
+/**
+ * Writes the CTEs `looked_at`, the newest results of the filter, and `classified`, the same results with kind and
+ * previous result.
+ */
 function lookAt(
   reader: Reader,
   { since, until, unread, page }: Omit<ResultFilter, 'worthReading'>,

@@ -10,7 +10,7 @@ const MAX_ITEMS = 200;
 
 type Numeric = number | ExactNumber;
 
-/** A number of each item over the runs of a routine. */
+/** One number of each item over the runs of a routine. */
 export interface Series {
   /** The key of the newest run; null if its data as a whole is the only item. */
   readonly by: ResultKey | null;

@@ -23,7 +23,7 @@ const BATCH = 200;
 
 /**
  * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs.
- * @param from the `until` of the batch before, so that erased runs at the beginning of the index are passed once
+ * @param from the `until` of the batch before, so that a pass reads erased runs at the beginning of the index only once
  */
 export function applyToBatch(
   database: Database,
@@ -60,8 +60,8 @@ function dueOfAll(days: Sql, from: Date | undefined): Sql {
 }
 
 /**
- * The condition of `dueOfAll` for the runs of one project. It compares rows, so that only the index of projects serves:
- * a planner with wrong statistics read the runs of all other projects.
+ * The condition of `dueOfAll` for the runs of one project. The condition compares rows, so that Postgres can use only
+ * the index of projects: a planner with wrong statistics read the runs of all other projects.
  */
 export function dueOf(projectId: Sql): typeof dueOfAll {
   return (days, from) => sql`finished_at is not null

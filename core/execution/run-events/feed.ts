@@ -45,7 +45,10 @@ export interface RunFeedOptions {
   readonly log: Log;
 }
 
-/** Pause between two looks, or as long as the last look took: looks take half of one connection's time at most. */
+/**
+ * The least pause between two looks. After a longer look the pause is as long as the look, so looks take at most half
+ * of one connection's time.
+ */
 const PAUSE_MS = 20;
 
 /** Pause while no follower waits. While followers wait, Postgres waits for the next commit. */

@@ -5,7 +5,7 @@ import { AppError } from '#lib/errors.ts';
 export interface StreamLease {
   readonly id: string;
   readonly organizationId: string;
-  /** Id of the API key or session that opened it. */
+  /** Id of the API key or session that opened the stream. */
   readonly credential: string;
   /** The run whose unfinished text is wanted; null for none. */
   readonly textOf: string | null;

@@ -216,7 +216,7 @@ function unfinished(state: 'cancelled' | 'skipped', reason: RunReason): RunEndin
   return { state, reason, errorMessage: reasonAsMessage(reason), result: null, failureClass: null };
 }
 
-/** Returns the error message of a run without a more exact one than its reason. */
+/** Returns the error message of a run that has no more exact message than its reason. */
 export function reasonAsMessage(reason: RunReason): string {
   return sentence(RUN_REASONS[reason]);
 }

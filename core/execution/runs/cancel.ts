@@ -22,8 +22,8 @@ export async function cancelRun(deps: EndDeps, projectId: string, id: string): P
 }
 
 /**
- * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so it
- * works even when Temporal cannot be reached now.
+ * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so the
+ * run ends even when Temporal cannot be reached now.
  */
 function requestCancellation(deps: EndDeps, projectId: string, id: string): Promise<Run> {
   return transaction(deps.database, async (tx) => {
@@ -42,8 +42,8 @@ function requestCancellation(deps: EndDeps, projectId: string, id: string): Prom
 }
 
 /**
- * Cancels the open runs of routines, also runs that a person started. Each run has a transaction of its own, which
- * waits for the run's row and has no other lock. A run that starts meanwhile stays.
+ * Cancels the open runs of routines, also runs that a person started. Each run is cancelled in a separate transaction,
+ * which waits for the run's row and has no other lock. A run that starts meanwhile stays.
  * @throws the first error of a run that could not be stopped, after the others were
  */
 export async function stopRuns(deps: EndDeps, routineIds: readonly string[]): Promise<void> {

@@ -48,7 +48,7 @@ interface GivenValues {
 
 export type ManualRun = RunRequest & (GivenValues | { readonly [Field in keyof GivenValues]?: never });
 
-/** How many runs of a project may wait for their times. */
+/** The most runs of a project that may wait for their times. */
 const MAX_HELD = 1_000;
 
 export interface StartDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'providerEnabled'> {
@@ -158,7 +158,7 @@ export async function enqueueManualRun(
   if (found.routineState === 'archived') throw new AppError('routine_archived');
   assertMayBeGiven(found);
   const { id, projectId, organizationId, routineId } = input;
-  // Not inserted: an earlier attempt of this request did it, or the month's runs are used up.
+  // No run was inserted: an earlier attempt of this request inserted it, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   if (found.admitted !== true) return { run, startable: undefined };

@@ -30,8 +30,8 @@ const LASTING: readonly RunReason[] = [
 
 /**
  * Records occurrences of routines that the transaction has locked. An occurrence that is skipped for the same lasting
- * reason as the one before is added to the row of that one, as long as the row is the latest run of the routine and the
- * latest of its schedule.
+ * reason as the previous one is added to the previous row, if that row is the latest run of the routine and the latest
+ * of its schedule.
  * @returns the ids of the rows that were inserted
  */
 export async function insertOccurrences(tx: Db, occurrences: readonly OccurrenceRow[]): Promise<ReadonlySet<string>> {

@@ -7,8 +7,8 @@ import { enqueueManualRun, startAdmitted, type ManualRun, type StartDeps } from 
 import { cancelOpenRuns } from './replace.ts';
 
 /**
- * Opens a proposal for an active routine and starts the run that tries it. The response of an earlier attempt of the
- * same request may be lost: the proposal is then returned unchanged.
+ * Opens a proposal for an active routine and starts the run that tries it. Returns the proposal unchanged if an earlier
+ * attempt of the same request has opened it.
  * @throws {AppError} the errors of `proposeChange` and `enqueueManualRun`
  */
 export async function startProposal(

@@ -45,7 +45,7 @@ export interface RunFilter {
 /** Reads one run more than the page has, to see whether another page follows. */
 export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
   const { column, conditions } = chosenBy(projectId, filter);
-  // How much of the index a window spans depends on its times, so such a query is planned for its own values.
+  // Plan such a query for its own values, because its times decide how much of the index is read.
   const isWindow = filter.since !== undefined || filter.until !== undefined;
   return db[isWindow ? 'plannedRows' : 'rows']<RunSummary>`
     select ${summaryColumns} from runs
@@ -190,8 +190,9 @@ export async function readRunDetail(
 }
 
 /**
- * One row, `nearby`: the results before and after a run. Successes are entries of the index by state. Failures are
- * looked for between the run and the nearest success, since most have no result and a routine may have thousands.
+ * Selects one row, `nearby`: the results before and after a run. Successes are entries of the index by state. Failures
+ * are searched only between the run and the nearest success, because most have no result and a routine may have
+ * thousands.
  */
 const nearby = sql`
   (select good.before as "lastGoodRunId",

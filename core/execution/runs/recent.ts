@@ -77,7 +77,10 @@ export function listRecentRuns(
   `;
 }
 
-/** The state is a literal, so that the partial index of ended runs serves. */
+/**
+ * Selects the id of the latest run in a state. The state is a literal, so that Postgres can use the partial index of
+ * ended runs.
+ */
 function latestId(projectId: string, state: Sql): Sql {
   return sql`(select id from runs
               where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId} and state = ${state}

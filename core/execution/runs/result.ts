@@ -76,12 +76,12 @@ function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, chan
   return areNone(changes) ? 'no_change' : null;
 }
 
-/** Number of runs searched: if the receiver has missed more consecutive deliveries, everything is new to it again. */
+/** Number of runs searched. If the receiver has missed more consecutive deliveries, everything counts as new again. */
 const MAX_LOOKED_AT = 200;
 
 /**
- * Finds the last delivered data. A run does not count when its delivery was given up or nothing was to be delivered. A
- * run without a change leads to the run that it was compared with, whose data is the same and is kept longer.
+ * Finds the last delivered data. A run does not count when its delivery was given up or nothing was to be delivered.
+ * For a run without a change, finds the run that it was compared with: the data is the same and is kept longer.
  * @param run.delivers whether the webhook gets results; if it does not, every run counts as delivered
  */
 function findDelivered(
@@ -153,7 +153,7 @@ function refused(message: string): AppError {
 }
 
 /**
- * Stores a reader's opinion of a run's result. The last writer is named; the audit log has them all.
+ * Stores a reader's opinion of a run's result. The run names the last writer; the audit log has all writers.
  * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`
  */
 export function giveVerdict(

@@ -168,12 +168,12 @@ export interface Answer {
   readonly createdAt: Date;
 }
 
-/** Returns the scheduled instant of a run; runs of a backfill have it in a column of their own. */
+/** Returns the scheduled instant of a run; runs of a backfill have it in a separate column. */
 export function scheduledFor(run: Sql): Sql {
   return sql`coalesce(${run}.scheduled_for, ${run}.stands_for)`;
 }
 
-/** Selects the fields of `RunOutcome` from `runs`. A success without one counts as `done`. */
+/** Selects the fields of `RunOutcome` from `runs`. A success without an outcome counts as `done`. */
 export const runOutcome = sql`
   coalesce(outcome, case when state = 'succeeded' then 'done' end) as outcome, outcome_summary as "outcomeSummary",
   urgency as "statedUrgency",

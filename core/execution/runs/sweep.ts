@@ -27,7 +27,7 @@ export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise
     await replaceMissed(deps);
     cancelled = await check(deps, await take(deps.database, CANCELLED), signal);
   } finally {
-    // Also while Temporal is away: a run's deadline does not wait for it.
+    // Do this even while Temporal is away, because a run's deadline does not wait for Temporal.
     await endOverdue(deps, signal);
   }
   return cancelled + (await check(deps, await take(deps.database, UNCHECKED), signal));

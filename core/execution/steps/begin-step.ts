@@ -216,7 +216,7 @@ interface FoundRun extends Omit<
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 }
 
-/** Takes back an attempt that must wait: it has sent nothing, so it does not count. */
+/** Takes back an attempt that must wait: the attempt has sent nothing, so it does not count. */
 export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
   return sql`
         update steps set attempt = attempt - 1

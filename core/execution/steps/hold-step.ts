@@ -44,7 +44,7 @@ export async function confirmByRule(
 ): Promise<boolean> {
   const named = { ...shown, rule: { id: rule.id, words: rules.ruleInWords(rule) } };
   return transaction(database, async (tx) => {
-    // The step first: every statement of a run locks in this order.
+    // Confirm the step first, because every statement of a run locks in this order.
     const isNoted = await confirmSending(tx, sending, named);
     if (isNoted && !(await rules.spendRule(tx, sending.policy, rule.id))) throw new RuleEnded();
     return isNoted;
@@ -54,7 +54,7 @@ export async function confirmByRule(
   });
 }
 
-/** Rolls the note back, because another call has spent the rule meanwhile. */
+/** Rolls the note back, because another call has used the rule up meanwhile. */
 class RuleEnded extends Error {}
 
 /**

@@ -66,7 +66,7 @@ export async function judgeResponse(
   const warnings = responseWarnings(response, { sentTokens, isCallWritten: written !== undefined });
   const { messages, ...calls } = planToolCalls(response, run);
   const formed = await endingByForm(run, response, endingOf(run, { response, written, cutBy: granted.cutBy }));
-  // Repeated while Postgres is away: if the step failed here, the response would have to be paid for again.
+  // Repeat this while Postgres is away: if the step failed here, the response would have to be paid for again.
   const ending =
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const judged = { warnings, costUsd, calls };
@@ -94,7 +94,7 @@ function endingOf(run: StepRun, answered: Answered): RunEnding | undefined {
   const end = finishClass(response.finishReason);
   if (end === 'withheld') return { ...failure('content_filtered'), result };
   const required = run.outcomeRule === 'required';
-  // The last call was cut with the output, so its arguments are not meant.
+  // The last call was cut with the output, so its arguments are incomplete.
   if (end === 'cut' && response.toolCalls.at(-1)?.invalid === true) {
     return { ...failure(cutBy ?? 'output_truncated'), result };
   }

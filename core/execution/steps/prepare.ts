@@ -61,7 +61,7 @@ export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadl
   return { ...opening, option, ...fitted };
 }
 
-/** Returns the tools in the model library's form, without functions to execute them: each call is a step of its own. */
+/** Returns the tools in the model library's form, without functions to execute them: each call is a separate step. */
 export function toolSet(offered: readonly OfferedTool[]): ToolSet {
   return Object.fromEntries(
     offered.map(({ name, description, inputSchema }) => [
@@ -113,7 +113,10 @@ function counterOf(call: ModelCall): () => number {
   return () => (counted ??= countInput(call));
 }
 
-/** Records the notes, so that every later step sends them too. The steps of the tools still show the results. */
+/**
+ * Records the notes that replaced results, so that every later step sends them too. The tool steps still show the
+ * results.
+ */
 async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonly TranscriptStep[]): Promise<void> {
   await db.run`
     update steps s set messages = note.messages, tool = s.tool || ${JSON.stringify({ omittedFromStep: index })}::jsonb
@@ -148,7 +151,7 @@ async function assertAccountUsable(deps: StepsCore, { projectId, model, modelSte
   const account = await findUsableConnection(deps.database, deps.modelProviders, projectId, model.connectionId);
   if (account === undefined || account.provider !== model.provider) throw Stop.fails('blocked_connection');
   const { notBefore } = account;
-  // By the clock that all workers share; the clock of this machine may be wrong.
+  // Use the clock that all workers share, because the clock of this machine may be wrong.
   if (notBefore !== null && notBefore > (await databaseTime(deps.database))) {
     throw Stop.usedUp(notBefore, modelSteps === 0);
   }

@@ -41,7 +41,7 @@ export async function recordStep(
   deps.metrics.modelCost(step.option.modelId, costUsd);
   const text = { prompt, briefing, skillRevisions, factsVersion };
   const record: ModelStepRecord = { runId, index, attempt, ...text, response, messages, costUsd, warnings };
-  // Repeated while Postgres is away: a response that is not recorded would have to be paid for again.
+  // Repeat this while Postgres is away: a response that is not recorded would have to be paid for again.
   const recorded = await persistently(() => recordJudged(deps, run, record, judged), deadline.signal);
   if (recorded === undefined) throw Stop.overtaken();
   if (recorded === 'goes_on') {

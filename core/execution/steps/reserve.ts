@@ -31,7 +31,10 @@ export interface GrantedOutput {
 /** Output tokens that are reserved if neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
-/** Output tokens for a model without figures. Servers refuse more than their window, and small ones may fill it. */
+/**
+ * Output tokens for a model without figures. Servers refuse more than their window, and this number may fill a small
+ * one.
+ */
 const UNKNOWN_OUTPUT_TOKENS = 4_096;
 
 /** Time that a step has after its call to record the response, before its reservation expires. */

@@ -12,10 +12,13 @@ import { sql, storable, type Db } from '#lib/database/index.ts';
 /** The outcome of a model step for the workflow: enough to take the next step, nothing private. */
 export type StepOutcome =
   | { readonly next: 'ended'; readonly state: RunState }
-  /** The same step again after `delayMs`: other steps hold the budget that it needs. */
+  /**
+   * Perform the same step again after `delayMs`, for example because other steps have reserved the budget that it
+   * needs.
+   */
   | { readonly next: 'wait'; readonly delayMs: number; readonly remainingMs: number }
   /**
-   * The next model step is at `nextIndex`, after these calls. Each call is a step of its own, from the next index on.
+   * The next model step is at `nextIndex`, after these calls. Each call is a separate step, from the next index on.
    * Only the names of the tools cross Temporal; they are made of letters, digits, `_` and `-`.
    */
   | {
@@ -36,8 +39,8 @@ export type Consequence =
   | { readonly kind: 'overtaken' };
 
 /**
- * Thrown by any part of a model step that ends it or lets it wait before its response is recorded, and caught in one
- * place, by `performModelStep`. A call that failed and may be made again is a `ModelFailure` instead.
+ * Ends a model step, or makes it wait, before its response is recorded. Any part of the step may throw a `Stop`; only
+ * `performModelStep` catches it. A call that failed and may be made again is a `ModelFailure` instead.
  */
 export class Stop extends Error {
   override readonly name = 'Stop';
@@ -74,7 +77,8 @@ export class Stop extends Error {
 
 /**
  * Returns a delay that grows with the time the step has waited, with a random part, so that waiting steps do not ask at
- * the same time. A wait of days asks some hundred times: each adds to the history of the workflow, which is bounded.
+ * the same time. A wait of days asks some hundred times: every request adds to the history of the workflow, which is
+ * bounded.
  */
 export function delayAfter(waitedMs: number, soonMs = 15_000): number {
   const delayMs = Math.max(Math.min(Math.max(waitedMs / 4, 500), soonMs), waitedMs / 60);

@@ -99,7 +99,7 @@ export function heldEnd(tool: PendingTool, action: NonNullable<ToolRecord['actio
 
 function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'answered'>): ToolStepEnd {
   const { record, text } = readResult(result, secrets);
-  // The tool's own words stay on record for a person; the model does not get them, as they may be wrong.
+  // The tool's own words stay on record for a person. The model does not get them, because they may be wrong.
   if (unusable !== undefined) {
     const told = `The call was made and may have taken effect, but its answer cannot be used: ${unusable}.`;
     return {
@@ -158,7 +158,7 @@ function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMe
   return { role: 'tool', content: [{ type: 'tool-result', toolCallId: tool.callId, toolName: tool.name, output }] };
 }
 
-/** Returns the arguments of a call for display, without these secrets and texts that look like one. */
+/** Returns the arguments of a call for display, without the given secrets and without texts that look like a secret. */
 export function shownArguments(
   args: unknown,
   secrets: readonly string[],

@@ -49,8 +49,8 @@ export async function settleCutCall(
         if (isFirst) await notifySpending(tx, run);
         return isFirst;
       });
-    // On an account, repeated while Postgres is away: until its outcome is recorded, the call keeps its request id, and
-    // the step can make no other call.
+    // On an account, repeat this while Postgres is away: until its outcome is recorded, the call keeps its request id,
+    // and the step can make no other call.
     const settled = await (endCall === undefined ? record() : persistently(record, call.signal));
     if (settled) metrics.modelCost(option.modelId, spent.costUsd);
     return settled;
@@ -105,8 +105,8 @@ export async function settleLostCalls(
 
 async function settleLostCall({ database, metrics }: Pick<Core, 'database' | 'metrics'>, attempt: Attempt) {
   const counted = await transaction(database, async (tx) => {
-    // Run, step, reservation, totals: the order of locks of every statement. A run that another statement has locked is
-    // left for the next time.
+    // Lock run, step, reservation and totals in this order, as every statement does. Leave a run that another statement
+    // has locked for the next time.
     const run = await tx.row<{ routineId: string; modelId: string }>`
       select routine_id as "routineId",
         (select model_id from steps where run_id = runs.id and index = ${attempt.index}) as "modelId"
@@ -133,7 +133,8 @@ function inputOnly(inputTokens: number): Usage {
 }
 
 /**
- * Adds the usage of a call without a response to its step, its run, the ledger and the totals, also after the end.
+ * Adds the usage of a call without a response to its step, its run, the ledger and the totals, even after the run has
+ * ended.
  * @param tx transaction that has locked the run
  * @param options.onAccount true for a call on an account: all attempts share it, and one may have recorded its response
  * @returns whether it was added; false when it is in the ledger already

@@ -29,7 +29,7 @@ interface AuditEntry {
   readonly details?: AuditDetails;
 }
 
-/** A change of a subject that knows only its project. The organization is read from the project. */
+/** A change for which the caller has only the project. The organization is read from the project. */
 type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & { readonly projectId: string };
 
 /** Records a change, in the transaction that makes it. */
@@ -43,7 +43,7 @@ export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {
   `;
 }
 
-/** Records a change of a subject that knows only its project, in the transaction that makes it. */
+/** Records a change for which the caller has only the project, in the transaction that makes the change. */
 export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Promise<void> {
   const { by, projectId, action, targetId, details } = entry;
   await tx.run`

@@ -97,7 +97,7 @@ export async function assertMayBeginSignIn(db: Db, userId: string, at: string): 
  * @returns how many
  */
 export function forgetCounts(db: Db, limit: number): Promise<number> {
-  // There is no index, because every request would have to update it.
+  // The table has no index for this, because every request would have to update it.
   return deleteBatch(db, {
     table: 'rate_limits',
     where: sql`window_start < now() - interval '1 day'`,

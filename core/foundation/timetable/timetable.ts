@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { jitterMs, nextInTimetable, nextTimes, parseStoredSchedule, type Timetable } from '#lib/schedule/index.ts';
 
-/** The fields that say when a routine is due. Its `skipDates` ascend. */
+/** The fields that say when a routine is due. Its `skipDates` are in ascending order. */
 export interface TimingFields extends Omit<Timetable, 'schedule'> {
   readonly schedule: string;
   /** Longest delay after the scheduled time; the routine's id decides the actual delay. */

@@ -86,7 +86,7 @@ export async function callOnce(
   return confirmed ? send(deps, caller, wanted, decided) : { kind: 'overtaken' };
 }
 
-/** Decides whether a call may be made. An allowed call comes with the session on which its tool was found. */
+/** Decides whether a call may be made. For an allowed call, also returns the session on which its tool was found. */
 export async function prepare(
   deps: ToolCallDeps,
   caller: Caller,

@@ -85,8 +85,8 @@ function enabled({ projectId, routineId }: { projectId: Sql; routineId: Sql }): 
 
 /**
  * Names the tools of a run: first the service's own tools that the run's version has, then the tools of its
- * connections. A tool with an invisible character in its definition is left out: discovery refuses it now, but older
- * policies may have one.
+ * connections. Discovery refuses a tool with an invisible character in its definition; such a tool of an older policy
+ * is left out here.
  */
 export function offeredTools(confirmed: readonly OfferedToolJson[], rule: OwnToolRule): OfferedTool[] {
   const found = confirmed.filter(({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined);

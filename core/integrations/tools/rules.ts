@@ -27,7 +27,7 @@ interface PolicyScope {
 const MAX_RULES = 50;
 
 /**
- * Makes a rule for the definition of the tool that is confirmed now. The rule counts while the policy holds calls.
+ * Makes a rule for the definition of the tool that is confirmed now. The rule applies while the policy holds calls.
  * @throws {AppError} `policy_not_found`, `routine_not_found`, `routine_archived`, `limit_reached`, and
  * `invalid_request` for a policy that holds no calls
  */

@@ -117,7 +117,7 @@ const MIN_SECRET_LENGTH = 6;
 const TOKEN =
   /\b(?:sk-[\w-]{20,}|gh[pousr]_\w{30,}|github_pat_\w{30,}|xox[abprs]-[\w-]{10,}|whsec_[\w+/=]{20,}|AKIA[0-9A-Z]{16})/g;
 
-/** A tool call as its step shows it. Secrets are removed, and long texts are cut with their length on record. */
+/** A tool call as its step shows it. Secrets are removed, long texts are cut, and the full lengths are recorded. */
 export interface ToolRecord {
   /** Name of the tool for the model. */
   readonly name: string;

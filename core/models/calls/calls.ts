@@ -22,7 +22,8 @@ export interface CallOrder {
 /** A call that may be made. The call occupies a place of its account until it has ended. */
 export interface IssuedCall {
   /**
-   * Made of run, step and attempt. It stays the same until an outcome is recorded, so that the provider is asked once.
+   * Id made of run, step and attempt. The id stays the same until an outcome is recorded, so that the provider is asked
+   * once.
    */
   readonly requestId: string;
   /** The lease on the runtime under which the call was issued. */

@@ -64,7 +64,7 @@ export async function planBackfill(
   return { instants, made, leftOut, nextFrom: past.nextFrom };
 }
 
-/** The schedule claims from this instant on by itself, so a backfill ends before it. */
+/** Returns the first instant that the schedule claims by itself. A backfill ends before this instant. */
 function firstDue(routine: Routine): Date | undefined {
   const { state, nextRunAt } = routine;
   if (state !== 'active' || nextRunAt === null || isOver(routine, nextRunAt)) return undefined;

@@ -135,7 +135,7 @@ function stoppedRoutines(db: Db, projectId: string): Promise<StoppedRoutine[]> {
   `;
 }
 
-/** Finds failures without a later success. Routines that the service has stopped have entries of their own. */
+/** Finds failures without a later success. Routines that the service has stopped have separate entries. */
 function failedRoutines(db: Db, projectId: string, since: Date): Promise<FailedRoutine[]> {
   return db.rows`
     with failed as (

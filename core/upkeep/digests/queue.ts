@@ -76,7 +76,7 @@ async function queueOne(tx: Db, userId: string): Promise<void> {
 /** Locks the due digests of a person; none when another worker has locked them. */
 async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
   // The previous release takes no work from the queue. If both releases locked row by row, each would get some rows and
-  // send a mail of its own.
+  // send a separate mail.
   const lock = await tx.row<{ taken: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken
   `;

@@ -132,7 +132,7 @@ function readBacklog(db: Db, { retention, kinds }: Known): Promise<Backlog | und
   `;
 }
 
-/** Measures the connections of this process's pool. Waiting callers are the first sign that it is too small. */
+/** Measures the connections of this process's pool. Waiting callers are the first sign that the pool is too small. */
 export function watchPool(registry: Registry, database: Database): void {
   // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
   new Gauge({

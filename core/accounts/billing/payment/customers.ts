@@ -207,8 +207,8 @@ const RETURN_PATHS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the addresses to which the processor's pages lead back. The entry point is only looked up: it never becomes
- * part of an address, and an unknown one leads to the billing page.
+ * Returns the addresses to which the processor's pages send the browser back. The entry point only selects one of our
+ * pages; an unknown entry point selects the billing page.
  */
 export function returnAddresses(uiOrigin: string, entrypoint: string) {
   const path = Object.hasOwn(RETURN_PATHS, entrypoint) ? RETURN_PATHS[entrypoint] : undefined;

@@ -14,7 +14,7 @@ export function isLive({ status }: Pick<Subscription, 'status'>): boolean {
 /** A stored subscription: the fields for access and presentation, without payer and address. */
 export interface Subscription {
   readonly id: string;
-  /** Status in the processor's words, which may be new ones. */
+  /** Status as the processor names it. The processor may add names. */
   readonly status: string;
   readonly priceId: string | null;
   /** Null for a price that this service does not sell. */

@@ -50,8 +50,8 @@ export function verifyEvent(
   if (processor === undefined) throw new AppError('invalid_signature');
   try {
     const { stripe, webhookSecret } = processor;
-    // The library accepts a signature dated in the future, which could be replayed until that time. Of several times
-    // the library takes the last, which this check would not see, so only one time is allowed.
+    // The library accepts a signature dated in the future; such a signature could be replayed until then. If there are
+    // several times, the library takes the last and this check the first, so only one time is allowed.
     const [time = '', another] = Array.from(signature.matchAll(/(?:^|,)t=([^,]*)/g), ([, t]) => t);
     const signedAt = /^\d{1,12}$/.test(time) && another === undefined ? Number(time) : NaN;
     if (!(signedAt * 1_000 < now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');

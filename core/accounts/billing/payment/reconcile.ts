@@ -68,8 +68,8 @@ async function dueForSync(db: Db): Promise<string[]> {
 }
 
 /**
- * Records checkouts that are over, so that no page waits for them. An expired checkout is closed after a sync has seen
- * any payment; a paid one is closed together with a request for a sync.
+ * Records checkouts that are over, so that no page waits for them. An expired checkout is closed only after a sync has
+ * looked for a payment; a paid one is closed together with a request for a sync.
  */
 async function closeCheckouts({ database, processor, watch }: PaymentDeps): Promise<void> {
   await database.run`

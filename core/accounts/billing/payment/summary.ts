@@ -11,7 +11,7 @@ export interface BillingSummary {
   readonly status: string | null;
   readonly subscription: Subscription | undefined;
   readonly usage: PeriodUsage;
-  /** Problem that needs a person: a failed payment, with the end of the access that remains. */
+  /** Problem that needs a person: a payment failed, and the access ends at `until`. */
   readonly attention: { readonly code: 'payment_failed'; readonly until: Date | null } | null;
   readonly isCustomer: boolean;
   readonly syncedAt: Date | null;

@@ -19,7 +19,7 @@ import { callProcessor, CustomerGone, raise, type PaymentDeps } from './processo
 
 /**
  * Time for which one process may sync a customer: longer than the processor's timeout with retries. A process that
- * stalls longer no longer finds its own token stored, and writes nothing.
+ * stalls longer finds another token stored, and writes nothing.
  */
 const LEASE = sql`interval '60 seconds'`;
 
@@ -157,7 +157,7 @@ function lookForFaults(
   if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
 }
 
-/** Leaves room for two pages that wait for a payment: each asks about every two seconds. */
+/** Limits the syncs, with room for two pages that each ask every two seconds while they wait for a payment. */
 const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeconds: 60 };
 
 /**
