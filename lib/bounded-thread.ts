@@ -25,7 +25,7 @@ export type Ask<Job, Result> = (job: Job, limitMs: number) => Promise<Result>;
 /** Time for a new thread to load its modules, even on a busy machine. */
 const START_LIMIT_MS = 30_000;
 
-/** The most pieces of work that one owner may have waiting behind the running one. */
+/** The most pieces of work of one owner that may wait behind the running piece. */
 const MAX_BEHIND = 20;
 
 /**

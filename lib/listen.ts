@@ -75,7 +75,7 @@ export function gracefulClose(server: Server): (graceMs?: number) => Promise<voi
     });
 }
 
-/** Calls `stop` at the first SIGTERM or SIGINT, and ignores later ones. */
+/** Calls `stop` at the first SIGTERM or SIGINT, and ignores later signals. */
 export function onStopSignal(log: Log, stop: () => Promise<void>): void {
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -90,7 +90,7 @@ export function onStopSignal(log: Log, stop: () => Promise<void>): void {
 
 /**
  * Responds with 204 to a browser that prefetches: a link under the pointer must not use up a sign-in or confirm an
- * address. Browsers announce a prefetch in `Sec-Purpose` (Fetch standard), older ones in the other headers.
+ * address. Browsers announce a prefetch in `Sec-Purpose` (Fetch standard), older browsers in the other headers.
  */
 export async function refusePrefetch(ctx: Context, next: Next): Promise<void> {
   const isAhead = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>

@@ -45,7 +45,10 @@ export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<Cl
   return { runs: first.runs + second.runs, skipped: first.skipped + second.skipped };
 }
 
-/** Returns the milliseconds until the next routine is due, at most zero for now; undefined for none in two seconds. */
+/**
+ * Returns the milliseconds until the next routine is due: zero or less if one is due now, undefined if none is due
+ * within two seconds.
+ */
 async function dueWithinSeconds(db: Db): Promise<number | undefined> {
   const [soon] = await db.rows<{ ms: number | null }>`
     select (extract(epoch from min(next_run_at) - now()) * 1000)::float8 as ms from routines
@@ -103,7 +106,7 @@ export type ClaimDeps = SkipRules & EndDeps;
 interface Claimed extends ClaimReport {
   /** True when more may be due. */
   readonly more: boolean;
-  /** Counts skipped occurrences by reason; one row may stand for many. */
+  /** Counts skipped occurrences by reason; one row may cover many. */
   readonly skippedBy: ReadonlyMap<string, number>;
   /** Lateness of the oldest in the batch, in seconds; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;

@@ -30,7 +30,7 @@ export function tick(deps: TickDeps, signal: AbortSignal = new AbortController()
   });
 }
 
-/** The running tick of this process. A cron that calls faster than ticks end begins no second one. */
+/** The running tick of this process. A cron that calls before the tick has ended begins no second tick. */
 const underWay = new WeakMap<object, Promise<void>>();
 
 /** Begins a tick in this process, unless an earlier one is still running, and does not wait for its end. */

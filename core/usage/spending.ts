@@ -103,7 +103,7 @@ export interface SpentBudget {
   readonly scopeId: string;
   readonly name: string;
   readonly limit: 'maxTokensPerDay' | 'maxCostUsdPerMonth';
-  /** May be more than 100. */
+  /** Spent percent of the budget; may be more than 100. */
   readonly percent: number;
 }
 

@@ -23,7 +23,7 @@ export interface Db extends Sender {
    * values: too slow if the best plan depends on the values, as for a window of time.
    */
   plannedRows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
-  /** Runs a statement for its effect and tells how many rows it touched. */
+  /** Runs a statement for its effect and returns the number of affected rows. */
   run(...statement: Statement): Promise<number>;
 }
 

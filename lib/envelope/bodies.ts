@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import type { Purpose } from './claims.ts';
 
-/** A message in the form of the model library, which checks it in the session. */
+/** A message in the form of the model library. The library checks the message in the session. */
 const message = z.looseObject({ role: z.enum(['system', 'user', 'assistant', 'tool']) });
 
 /** Body of a model step. `hello`, `verify` and `catalog` have an empty body; `cancel` names the request. */

@@ -32,8 +32,8 @@ export class ExactNumber {
 }
 
 /**
- * Parses JSON without rounding. A number that no double represents becomes an `ExactNumber`, or the result of `make`
- * for its source.
+ * Parses JSON without rounding. A number that no double represents becomes an `ExactNumber` or, if `make` is given, the
+ * value that `make` returns for the number's text.
  * @throws {SyntaxError}
  */
 export function parseExact(

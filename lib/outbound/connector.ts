@@ -66,8 +66,8 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One forbidden address refuses the host. No honest host has both forbidden and allowed addresses: such a mix is a
-  // sign of a rebinding attempt, and a connection to an allowed address would hide the attempt.
+  // Refuse a host if one of its addresses is forbidden. No honest host has both forbidden and allowed addresses: such a
+  // mix is a sign of a rebinding attempt, and a connection to an allowed address would hide the attempt.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);
   }
@@ -84,7 +84,10 @@ async function lookupAll(hostname: string, lookup: Lookup): Promise<readonly str
   }
 }
 
-/** The message leaves the address out, because outsiders must not learn the addresses of an internal zone. */
+/**
+ * Makes the error for a host that is not public. The message leaves the address out, because outsiders must not learn
+ * the addresses of an internal zone.
+ */
 function notPublic(host: string): OutboundError {
   return new OutboundError('blocked_address', 'the host has an address that is not public', { host });
 }

@@ -80,7 +80,7 @@ export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: 
   return { table, row: rowOf(keys), column: sealedAs ?? column };
 }
 
-/** A column with sealed texts. Each text is sealed to a place, which depends on its row. */
+/** A column with sealed texts. Each text is sealed for one place, which depends on its row. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;

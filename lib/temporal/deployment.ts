@@ -33,7 +33,7 @@ export async function currentBuildOf(
 /**
  * Makes new workflows start on this build or, without a build, on workers that have none. Open workflows stay on their
  * build.
- * @throws the server's refusal while the build does not poll every task queue that the current one polls
+ * @throws the server's refusal while the build does not poll every task queue that the current build polls
  */
 export async function setCurrentBuild(
   { workflowService, options }: Client,

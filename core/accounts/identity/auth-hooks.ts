@@ -173,7 +173,7 @@ export function authHooks(rules: AuthRules) {
       const isRefused = returned instanceof APIError && returned.statusCode >= 400;
       const errorCode = isRefused ? (returned.body?.code ?? String(returned.status)).toLowerCase() : undefined;
       const guess = await guessOf(ctx);
-      // The last owner of an organization is refused after a right password, so the attempt counts as right.
+      // The last owner of an organization is refused only after the right password, so the attempt counts as right.
       if (guess !== undefined && (errorCode === undefined || errorCode === 'last_owner')) {
         await acceptGuess(database, guess);
         if (guess.kind === 'password') await remember(ctx, guess);

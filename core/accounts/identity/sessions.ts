@@ -20,7 +20,7 @@ const columns = sql`
   user_agent as "userAgent"
 `;
 
-/** The most sessions of a list. Older ones end by themselves. */
+/** The most sessions in a list. Older sessions expire. */
 export const MAX_LISTED_SESSIONS = 100;
 
 /** Lists the sessions of a person that have not ended, the latest first. */

@@ -199,8 +199,8 @@ export async function deleteInvitation(
 }
 
 /**
- * Joins the organization of an invitation and uses the invitation up. A person with another address gets the error of
- * an unknown token.
+ * Joins the organization of an invitation and uses the invitation up. A person with another address gets the same error
+ * as for an unknown token.
  * @throws {AppError} `invitation_not_found`, `limit_reached`
  */
 export async function acceptInvitation(

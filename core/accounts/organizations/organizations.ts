@@ -14,8 +14,8 @@ export interface Organization {
 }
 
 /**
- * Creates an organization with its founder and its default project. An id that exists belongs to an earlier attempt of
- * the same request, whose response was lost: that organization is returned.
+ * Creates an organization with its founder and its default project. If the id exists, an earlier attempt of the same
+ * request has created the organization: returns that organization.
  */
 async function createOrganization(
   tx: Db,
@@ -52,8 +52,8 @@ async function createOrganization(
 }
 
 /**
- * Creates an organization for a person within their limit. Deleted organizations count for a month, so that a new one
- * does not evade spending limits.
+ * Creates an organization for a person within their limit. Deleted organizations count for a month, so that a new
+ * organization cannot evade spending limits.
  * @throws {AppError} `limit_reached`
  */
 export async function foundOrganization(

@@ -83,7 +83,7 @@ async function verified({ outbound }: CiDeps, token: string, issuer: string): Pr
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
-/** The keys of issuers. `jose` reads them again for a token with an unknown key. */
+/** The keys of issuers. `jose` fetches the keys again for a token with an unknown key. */
 const keySets = new LRUCache<string, KeySet>({ max: 200, ttl: 10 * 60_000 });
 
 const LIMITS = { timeoutMs: 10_000, maxResponseBytes: 256 * 1024 };

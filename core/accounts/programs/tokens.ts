@@ -10,7 +10,7 @@ interface AssistantAccess {
   readonly projectId: string;
   readonly organizationId: string;
   readonly userId: string;
-  /** Id of the grant; requests are counted by it for the rate limit. */
+  /** Id of the grant. Requests of one grant count together against the rate limit. */
   readonly grantId: string;
   readonly clientId: string;
   readonly clientName: string;

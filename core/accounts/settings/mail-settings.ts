@@ -12,7 +12,7 @@ export type RecipientGroup = (typeof RECIPIENT_GROUPS)[number];
 
 /** Events that are mailed, and the recipients. */
 export interface MailSettings {
-  /** Empty for no mail. */
+  /** Events that cause a mail; empty for no mail. */
   readonly on: readonly MailEvent[];
   /** A group, or the ids of people. */
   readonly to: RecipientGroup | readonly string[];

@@ -89,7 +89,7 @@ export async function readOrganization(db: Db, key: { userId: string; id: string
   return admitted(found, 'organization_not_found');
 }
 
-/** Reads the project of a caller who has been admitted to it. @throws {AppError} `project_not_found` */
+/** Reads a project. The caller has checked the access to it. @throws {AppError} `project_not_found` */
 export async function projectOf(db: Db, projectId: string): Promise<Project> {
   const found = await db.row<Project>`
     select id, organization_id as "organizationId", name, is_demo as "isDemo", created_at as "createdAt"
@@ -147,7 +147,7 @@ export async function patchOrganization(
       details: { required: requiresSecondFactor },
     });
   }
-  // This read refuses a person who now requires a second factor without having one.
+  // This read refuses a person who now demands a second factor without having one.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;

@@ -47,7 +47,7 @@ const model = z
     provider: z.enum(MODEL_PROVIDERS),
     connectionId: z.string().max(64).nullable().default(null),
     modelId: z.string().min(1).max(300),
-    // An effort that is not set is left out, so that a release without the field can read the routine.
+    // Leave an unset effort out, so that a release without the field can read the routine.
     effort: z.enum(EFFORTS).optional().meta({
       description:
         'How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.',
@@ -135,7 +135,7 @@ const resultKey = z
 /**
  * The material fields of a routine: everything that its runs receive, and their rights. A change makes a new revision,
  * which no manual run has proven yet, so the routine returns to draft. Tools of connections are material too, with
- * policies in tables of their own. Name, times, budget and recipients of mail are not material.
+ * policies in separate tables. Name, times, budget and recipients of mail are not material.
  */
 export const DEFINITION = {
   instructions: {

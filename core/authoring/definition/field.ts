@@ -44,7 +44,7 @@ export interface Setting extends Field {
   readonly parts?: Readonly<Record<string, Column>>;
 }
 
-/** The storage of a value in a column. */
+/** How a value is stored in a column. */
 export interface Column {
   /** Name of the column, if it is not the name of the field. */
   readonly name?: string;

@@ -5,7 +5,7 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run sends its model, in characters: instructions, skills, facts, form of the result, carried
+ * Limits the text that a run sends its model, in characters: instructions, skills, facts, form of the result, previous
  * result.
  */
 const MAX_PROMPT_LENGTH = 400_000;

@@ -143,6 +143,6 @@ function bare(text: string): string {
     .trim();
 }
 
-/** Web addresses, host names and mail addresses. */
+/** Matches web addresses, host names and mail addresses. */
 const ADDRESS =
   /https?:\/\/[^\s"'<>()]+[^\s"'<>().,;:]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|ai|co|app|example|[a-z]{2})\b/giu;

@@ -28,7 +28,7 @@ export async function readFacts(db: Db, projectId: string): Promise<Facts> {
 }
 
 /**
- * Writes the facts of a project as a new version. The same text again makes no version.
+ * Writes the facts of a project as a new version. Writing the same text again makes no version.
  * @param input.expectedVersions the versions that the caller expects (`If-Match`); undefined for any
  * @throws {AppError} `project_not_found`, `precondition_failed`
  */

@@ -108,7 +108,7 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
   }
 }
 
-/** Checks of a report's content, which a run with nothing to report skips. All other checks still apply. */
+/** Checks of the content of a report. A run with nothing to report skips these checks, but not the others. */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
 
 function matching(found: boolean | undefined, wanted: boolean): Finding {

@@ -4,7 +4,7 @@ import { FINISH, STATED_OUTCOMES, URGENCIES } from '#core/integrations/tools/ind
 import { isJsonObject } from '#lib/json.ts';
 import type { Urgency } from './checks.ts';
 
-/** Requests of a run to the runs after it. */
+/** Requests of a run about later runs. */
 export interface NextRuns {
   /** True if no run should follow. */
   readonly final: boolean;
@@ -96,7 +96,7 @@ function readNext(
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** Returns the result as JSON text. Models often send such a text themselves. */
+/** Returns the result as JSON text. A model often sends its result as JSON text already. */
 function jsonText(result: unknown): string {
   if (typeof result !== 'string') return JSON.stringify(result, null, 2);
   try {

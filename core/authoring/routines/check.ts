@@ -37,7 +37,7 @@ interface Untouched {
    */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
-  /** False when the model does not change. Later findings about the model then block nothing. */
+  /** False when the model does not change. Faults of the model then block nothing. */
   readonly modelChanged?: boolean;
 }
 
@@ -86,7 +86,8 @@ export function routineChecks(
 ): SaveCheck[] {
   return [
     () => checkTimeZone(fields.timezone),
-    // A schedule that was accepted under older rules blocks no other change.
+    // Check only a changed schedule, because a schedule that was accepted under older rules must not block other
+    // changes.
     () => scheduleChanged && checkSchedule(fields.schedule),
     () => {
       const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);

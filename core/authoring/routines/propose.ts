@@ -135,8 +135,8 @@ interface EndedProof {
 const AT_A_TIME = 200;
 
 /**
- * Takes over the proposals whose runs have succeeded and drops those whose runs ended otherwise, each in a transaction
- * of its own. If the process dies, the next tick does the rest.
+ * Takes over the proposals whose runs have succeeded and drops those whose runs ended otherwise, each in a separate
+ * transaction. If the process dies, the next tick does the rest.
  */
 export async function settleProposals(deps: SettleDeps): Promise<void> {
   const ended = await deps.database.rows<EndedProof>`

@@ -57,8 +57,8 @@ export function putRoutine(
 }
 
 /**
- * Finds all faults that saving these fields would report, and writes nothing. With a known key the fields are checked
- * as a change of that routine, otherwise as a new routine.
+ * Finds all faults that saving these fields would report, and writes nothing. If a routine has the key, the fields are
+ * checked as a change of that routine, otherwise as a new routine.
  * @param input.skillLengths lengths, by reference, of custom skills that will be written first
  */
 export async function findRefusals(

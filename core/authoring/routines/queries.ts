@@ -41,7 +41,7 @@ export interface ProvenRoutine extends Routine {
   readonly proposal: Proposal | null;
   /** Days for which the project chose to keep the content of runs; null for the operator's days. */
   readonly chosenContentDays: number | null;
-  /** The tools that a run would be offered if it began now. */
+  /** The tools that a run would get if it began now. */
   readonly callableTools: readonly HintedTool[];
 }
 

@@ -135,7 +135,7 @@ export async function patchRoutine(
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
-  // The checks come before the row is locked: they may call the gateway, and no transaction waits for HTTP.
+  // Check before locking the row: the checks may call the gateway, and no transaction may wait for HTTP.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
   await assertChecks(changeChecks(deps, { seen, patch }));

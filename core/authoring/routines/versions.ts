@@ -27,7 +27,7 @@ export function insertVersions(origin: VersionOrigin): Sql {
 /** The most versions of a routine that are kept: a program can change a routine ten times a second. */
 export const KEPT_VERSIONS = 200;
 
-/** Deletes the oldest versions of routines that have got a new one, except versions that open runs need. */
+/** Deletes the oldest versions of routines that have got a new version, except versions that open runs need. */
 export async function forgetVersions(tx: Db, routineIds: readonly string[]): Promise<void> {
   await tx.run`
     delete from routine_versions v using routines r

@@ -34,8 +34,8 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of skills that are deleted or lack data of the routine's tools, of missing facts, of tools that together let
- * strangers act through a routine, of comparisons with a run that has lost its content, and of odd schedules.
+ * Warns about deleted skills, skills without the data that they need, missing facts, tools that together let strangers
+ * act through a routine, comparisons with a run that has lost its content, and odd schedules.
  */
 export async function routineWarnings(
   db: Db,

@@ -9,7 +9,7 @@ export async function readWebhookSecret(db: Db, projectId: string, id: string): 
   return found?.secret ?? undefined;
 }
 
-/** Tells whether the secret before the last rotation still signs. */
+/** Tells whether the secret before the last rotation still signs deliveries. */
 export async function isRotating(tx: Db, projectId: string, id: string): Promise<boolean> {
   const found = await tx.row`
     select 1 from routines

@@ -35,7 +35,7 @@ export async function insertRoutine(
   return inserted && routineOf(inserted);
 }
 
-/** A change of a routine, in the form in which it is stored. */
+/** A change of a routine in its stored form. */
 export interface RoutineChange {
   readonly fields: RoutineFields;
   /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */

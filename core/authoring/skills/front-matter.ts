@@ -14,7 +14,9 @@ export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   quarterly: '0 7 1 1,4,7,10 *',
 };
 
-/** Returns the schedule to suggest for a skill. One-off work has the schedule of its check; null without a check. */
+/**
+ * Returns the schedule to suggest for a skill. One-off work gets the schedule of its check, or null without a check.
+ */
 export function suggestedSchedule({ cadence, check }: Cadences): string | null {
   const scheduled = cadence === 'on-demand' ? check : cadence;
   return scheduled === null ? null : SUGGESTED_SCHEDULES[scheduled];

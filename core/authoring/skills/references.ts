@@ -14,8 +14,8 @@ export interface AttachedSkill {
 }
 
 /**
- * Resolves a routine's references in their order: curated slugs in the catalogue, everything else among the project's
- * custom skills. A reference to a deleted skill is left out.
+ * Resolves a routine's references in their order: curated slugs in the catalogue, all others among the project's custom
+ * skills. A reference to a deleted skill is left out.
  * @param revisions of the custom skills: the newest, or the ones that a run has proven
  */
 export async function resolveSkills(

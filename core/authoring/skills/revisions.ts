@@ -13,7 +13,7 @@ export interface SkillRevision {
   readonly revision: number;
   readonly name: string;
   readonly instructions: string;
-  /** Person or API key that made the revision, under the present name; null when unknown. */
+  /** Person or API key that made the revision, with their present name; null when unknown. */
   readonly createdBy: Author | null;
   readonly createdAt: Date;
   /** Fields that differ from the revision before; empty for the first one. */

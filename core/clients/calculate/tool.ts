@@ -45,7 +45,7 @@ export const calculateTool: CalculateTool = {
     const exact = findExact(args);
     if (exact !== undefined) {
       const { path, number } = exact;
-      // Variables are decimals, which are also read from text.
+      // Variables are decimals, which may also be sent as text.
       const how = path.includes('variables') ? sendAsText(number) : 'send at most 15 digits of this number';
       return { ok: false, error: `${shown(path)}: ${how}` };
     }

@@ -17,7 +17,7 @@ export interface GatewayCall extends CallInput, TokenBounds {
   /** True for a call that ignores earlier lessons, to test whether they still apply. */
   readonly afresh?: boolean | undefined;
   readonly signal: AbortSignal;
-  /** Called when the request goes out, after which it may be billed. */
+  /** Called when the request is sent: from then on the call may be billed. */
   readonly onSend?: (() => void) | undefined;
   /** Called when a streamed response begins, with a function that returns its text so far, without thinking. */
   readonly onStream?: ((text: () => string) => void) | undefined;

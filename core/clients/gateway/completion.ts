@@ -24,7 +24,7 @@ export type Refuse = (refused: {
  */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
-/** Parts of a response that the model library does not read, kept in the field `beyond` of its body. */
+/** Parts of a response that the model library does not read, kept in the field `beyond` of the body. */
 export interface Beyond {
   /** Reasoning under its original name, for the request that sends it back. */
   readonly reasoning: Readonly<Record<string, unknown>>;

@@ -54,7 +54,7 @@ const MAX_DEPTH = 5;
 const MAX_ITEMS = 20;
 
 /**
- * Collects the words of an error, also from JSON within a text.
+ * Collects the words of an error, including words in JSON within a text.
  * @param kinds further field names whose values count as words
  */
 function wordsIn(value: unknown, kinds: readonly string[], depth = 0): string[] {

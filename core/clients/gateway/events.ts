@@ -131,7 +131,7 @@ function statusInWords(words: string): number | undefined {
   return STATUS_NAMES.find(([, pattern]) => pattern.test(words))?.[0];
 }
 
-/** HTTP statuses for names of errors that come without a number. */
+/** HTTP statuses for errors that have a name instead of a number. */
 const STATUS_NAMES: readonly (readonly [number, RegExp])[] = [
   [429, /rate[ _-]?limit|too[ _-]?many[ _-]?requests|resource[ _-]?exhausted|throttl/i],
   [401, /^(?:authentication_error|invalid_api_key|unauthenticated|unauthorized)$/im],

@@ -59,7 +59,7 @@ export interface SeenSource extends ModelSource {
 const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set(['llama.cpp', 'vllm', 'ollama', 'lm-studio']);
 
 /**
- * Completes a source from the list of its server where the operator did not describe it. A server at a private address
+ * Completes a source with facts from its server's list, where the operator gave none. A server at a private address
  * that calls itself Ollama costs nothing. A server at a public address may be a paid service.
  */
 export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {

@@ -9,7 +9,7 @@ import { textFault } from './events.ts';
 import { brokenOff, GatewayFailure, type GatewayFailureKind } from './failure.ts';
 import { lessonOf, type Lesson } from './lesson.ts';
 
-/** A refusal of a model server, in its own words. */
+/** A refusal by a model server, with the server's own words. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;

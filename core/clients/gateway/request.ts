@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Most bytes of a refusal that are read. The server's words come at the start. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Brings a call's stream listener to the `fetch` that the library calls. */
+/** Passes a call's stream listener to the `fetch` that the library calls. */
 export const streamListener = new AsyncLocalStorage<((text: () => string) => void) | undefined>();
 
 export interface GatewayFetchSettings {

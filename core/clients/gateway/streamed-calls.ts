@@ -159,7 +159,7 @@ class OpenCall {
   }
 }
 
-/** Follows the brackets of a JSON text that comes in pieces, so that no piece is read twice. */
+/** Follows the brackets of a JSON text that arrives in pieces, so that no piece is read twice. */
 class Balance {
   private depth = 0;
   private hasBegun = false;

@@ -93,8 +93,8 @@ const OPTIONS = {
 interface DialectSupport {
   readonly Dialect: new (options: typeof OPTIONS & { validateSchema?: boolean }) => Ajv;
   /**
-   * Checks schemas themselves. The instance is shared, because compiling a dialect's own schema takes longer than
-   * compiling most schemas.
+   * Checks schemas against the dialect's own schema. The instance is shared, because compiling a dialect's own schema
+   * takes longer than compiling most schemas.
    */
   readonly meta: Ajv;
 }

@@ -21,7 +21,7 @@ export const SUBSCHEMAS = [
   'then',
   'else',
 ];
-/** Keywords whose value has schemas by name. */
+/** Keywords whose value is an object with schemas by name. */
 export const NAMED_SUBSCHEMAS = [
   'properties',
   'patternProperties',

@@ -116,13 +116,13 @@ async function* pagesOf(
   return 'truncated';
 }
 
-/** The tools of a list up to the wanted one. */
+/** The tools of a list up to the wanted tool. */
 export interface FoundTool {
   /** The tool; undefined when it is gone, or when a list leaves it out. */
   readonly definition: ToolDefinition | undefined;
   /** The usable tools that are listed before the wanted one, by name. */
   readonly listed: ReadonlyMap<string, ToolDefinition>;
-  /** Time for which the server guarantees its list; infinite when it names none. */
+  /** Time for which the server guarantees its list; infinite when the server names no time. */
   readonly ttlMs: number;
 }
 

@@ -131,7 +131,9 @@ function readAnswer(result: unknown, { method }: Asked, hold: Hold): unknown {
   return placeholder;
 }
 
-/** Stand-ins, valid in all revisions, for results that are read elsewhere. */
+/**
+ * Placeholder results for the MCP library, valid in all revisions of the protocol. The real results are read elsewhere.
+ */
 const PLACEHOLDERS: Readonly<Record<string, JsonObject>> = {
   'tools/list': { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private' },
   'tools/call': { resultType: 'complete', content: [] },

@@ -14,10 +14,7 @@ export function readHandshake(result: unknown): unknown {
   };
 }
 
-/**
- * Reads the result of `server/discover` (MCP 2026-07-28), in the way in which `readHandshake` reads the result of
- * `initialize`.
- */
+/** Reads the result of `server/discover` (MCP 2026-07-28), as `readHandshake` reads the result of `initialize`. */
 export function readDiscovery(result: unknown): unknown {
   if (!isJsonObject(result) || !Array.isArray(result['supportedVersions'])) return result;
   const { supportedVersions, capabilities, ttlMs, cacheScope, _meta } = result;

@@ -7,7 +7,9 @@ export interface ToolPage {
   readonly tools: readonly ListedTool[];
   /** Undefined on the last page. */
   readonly nextCursor: string | undefined;
-  /** Time for which the server guarantees the page (MCP 2026-07-28, "Caching"); infinite when it names none. */
+  /**
+   * Time for which the server guarantees the page (MCP 2026-07-28, "Caching"); infinite when the server names no time.
+   */
   readonly ttlMs: number;
 }
 

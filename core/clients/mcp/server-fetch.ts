@@ -71,7 +71,7 @@ export function createServerFetch({
     const url = new URL(input instanceof Request ? input.url : input);
     const given = new Headers(init?.headers);
     const resumed = given.has('last-event-id');
-    // This service answers no requests of a server, so a stream for such requests is not opened.
+    // Do not open the stream for requests of a server, because this service answers none.
     if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
 
     const asked = jsonRpcRequest(init?.body);

@@ -74,7 +74,7 @@ export function createSessionLife(): SessionLife {
 export interface ResponseWatch {
   /** Called when a request has been sent. */
   sent(): void;
-  /** Called when a response that should carry a result has ended, with or without it. */
+  /** Called when a response that should contain a result has ended, with or without the result. */
   ended(this: void, error: unknown): void;
   /** Called when an attempt to resume a stream was refused. */
   notResumed(): void;

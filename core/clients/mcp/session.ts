@@ -22,7 +22,7 @@ import { createSessionLife, RESUME_ATTEMPTS, type CallLimits } from './session-l
  */
 export interface ToolSession {
   readonly server: ServerInfo;
-  /** The protocol of the server, so that the next session can begin without asking. */
+  /** The protocol of the server, so that the next session can begin without discovery. */
   readonly discovery: PriorDiscovery;
   /** True when the server remembers the session under an id that it gave out, as servers of 2025 may. */
   readonly stateful: boolean;
@@ -127,7 +127,7 @@ export async function openToolSession(
       try {
         await request(callLimits, (options) => client.request({ method: 'ping' }, options));
       } catch (error) {
-        // A server without this method still knows the session.
+        // A server that does not have this method still knows the session.
         if (!(error instanceof ToolServerError) || error.kind !== 'protocol') throw error;
       }
     },

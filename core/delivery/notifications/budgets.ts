@@ -30,8 +30,8 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
 /**
  * Finds, for each followed budget, the highest threshold that is reached and not yet reported, and marks the threshold
  * as reported.
- * @param usedUp the budget that had too little left for the next step: above four fifths it counts as used up. If it is
- * unknown, the fullest budget counts as used up
+ * @param usedUp the budget that had too little left for the next step; it counts as used up if more than four fifths
+ * are spent. If the budget is unknown, the fullest budget counts as used up
  */
 export async function findCrossings(
   tx: Db,
@@ -42,7 +42,8 @@ export async function findCrossings(
   const scopes = [
     ...(wants(subscription.mail) ? [{ scope: 'routine' as const, scopeId: routineId }] : []),
     ...(wants(subscription.projectMail) ? [{ scope: 'project' as const, scopeId: projectId }] : []),
-    // Always included: other projects may follow the organization's budget even if this routine and its project do not.
+    // Always include the organization: other projects may follow its budget even if this routine and its project do
+    // not.
     { scope: 'organization' as const, scopeId: organizationId },
   ].filter(({ scope }) => isLimited(budgets[scope]));
   if (scopes.length === 0) return [];

@@ -23,7 +23,7 @@ export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<st
       where delivery_id = any(${erased.map(({ id }) => id)}) and response_excerpt is not null
     `;
   }
-  // Read again under the locks: a redelivery may have come first.
+  // Read again under the locks, because a redelivery may have been requested before.
   const kept = await tx.rows<{ runId: string }>`
     select distinct run_id as "runId" from webhook_deliveries
     where run_id = any(${runIds}) and body is not null

@@ -186,7 +186,10 @@ async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action):
   return new Map(found.map((each) => [each.id, each.id]));
 }
 
-/** Requests a round of starts after the decision, because a round skips an action that a decision still locks. */
+/**
+ * Decides in a transaction, then requests a round of starts: an earlier round would skip the action, because the
+ * transaction still locks it.
+ */
 async function deciding<T>({ database, work }: DecideDeps, decide: (tx: Db) => Promise<T>): Promise<T> {
   try {
     return await transaction(database, decide);
@@ -254,7 +257,7 @@ async function approve(tx: Db, { id, projectId }: Action, { by, credential }: De
 
 /**
  * Approves the call with other arguments, as a new action in place of the open one. References to the open action get
- * the result of the new one.
+ * the result of the new action.
  */
 async function replace(
   tx: Db,

@@ -44,7 +44,7 @@ async function tellWebhook(
   );
 }
 
-/** SQL condition on `actions a`. */
+/** Returns an SQL condition: the row `a` of `actions` is one of these actions. */
 function areAmong(actions: readonly Told[]) {
   const [ids, projectIds] = [actions.map(({ id }) => id), actions.map(({ projectId }) => projectId)];
   return sql`(a.id, a.project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))`;

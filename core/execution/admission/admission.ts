@@ -37,7 +37,7 @@ const CONCURRENCY = 32;
  */
 const REFILL_AT = CONCURRENCY / 2;
 
-/** Number of failed starts in a row that mean that Temporal is away, not that a run is faulty. */
+/** After this many failed starts in a row, the fault is Temporal's and not a run's. */
 const FAILURES_IN_A_ROW = 3;
 
 const PAUSE_MS = 5_000;

@@ -25,7 +25,7 @@ export function rankOf(run: Sql): Sql {
 }
 
 /**
- * SQL condition on `runs`: the run waits for an admitted run of its routine, or for a waiting one that comes earlier in
+ * SQL condition on `runs`: the run waits for an admitted run of its routine, or for a waiting run that is earlier in
  * the order. Without the second part, one statement could admit both runs.
  */
 export const behindPrevious = sql`(after_previous and (
@@ -62,7 +62,10 @@ export const waitsForConnection = sql`state = 'running' and waits_since is not n
  */
 export const MOST_FOR_BUDGET = 10;
 
-/** Selects one column of the live workers that take new runs: with builds, only those of the current build. */
+/**
+ * Selects one column of the live workers that take new runs. If workers have builds, only those of the current build
+ * take new runs.
+ */
 export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
   return sql`select ${column} from worker_slots
     where task_queue = ${taskQueue} and takes_runs and expires_at > now()`;

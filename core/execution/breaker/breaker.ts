@@ -159,7 +159,7 @@ export function forgetBreakers(db: Db, limit: number): Promise<number> {
 
 /**
  * Returns the model account of a run or a routine, as an SQL expression: a personal connection, or one model of the
- * managed gateway, since the gateway's models come from different providers and fail apart.
+ * managed gateway, since the gateway's models come from different providers and fail separately.
  * @param relation alias of a row with the columns `model_connection_id`, `model_provider` and `model_id`
  */
 export function accountOf(relation: Sql): Sql {

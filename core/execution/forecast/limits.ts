@@ -21,8 +21,8 @@ export interface LimitForecast {
   /** Amount that the other users of the limit use a day. */
   readonly othersPerDay: string;
   /**
-   * First day (UTC) on which too little is left, by the median and by the p95 of a run; null for no such day. Null
-   * instead of both when they cannot be computed.
+   * First day (UTC) on which too little is left, by the median and by the p95 of a run; null if there is no such day.
+   * The whole value is null when the days cannot be computed.
    */
   readonly runsOut: { readonly p50: string | null; readonly p95: string | null } | null;
 }

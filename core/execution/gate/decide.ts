@@ -115,6 +115,6 @@ export interface GateVerdict {
   /** The beginning of the value as text; null when it was not read. */
   readonly value: string | null;
   readonly valueLength: number | null;
-  /** Null when nothing was seen. */
+  /** The value that was seen; null if there was none. */
   readonly seen: SeenValue | null;
 }

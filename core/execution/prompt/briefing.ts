@@ -67,7 +67,7 @@ export interface FollowUp {
   readonly message: string;
   /** True when the caller may not write routines: the question is then data and not an instruction. */
   readonly fenced: boolean;
-  /** The result that the question is about; null once erased, as is the time of the result. */
+  /** The result that the question is about; null once erased. The time of the result is then null too. */
   readonly result: string | null;
   readonly finishedAt: string | null;
   readonly thread: readonly { readonly message: string | null; readonly answer: string | null }[];

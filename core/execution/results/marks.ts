@@ -47,8 +47,8 @@ export async function markRead(
 }
 
 /**
- * Takes back the marks of single runs, and shortens the mark on all runs to `since`; null deletes that mark. A run
- * marked both ways stays read until both marks are taken back.
+ * Removes the marks of single runs, and moves the mark on all runs back to `since`; null removes that mark. A run
+ * marked both ways stays read until both marks are removed.
  */
 export async function markUnread(
   database: Database,

@@ -187,7 +187,7 @@ export interface Unread {
   readonly unchangedRoutines: number;
   /** True when more results may be unread: only the {@link MAX_LOOKED_AT} newest are counted. */
   readonly more: boolean;
-  /** End of the newest unread result; null if all are read. */
+  /** Time at which the newest unread result ended; null if all are read. */
   readonly until: Date | null;
   /** Time up to which the reader has marked all results as read; null if they never did. */
   readonly readUntil: Date | null;

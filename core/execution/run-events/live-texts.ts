@@ -26,7 +26,7 @@ export interface LiveText {
 /** Pause between two looks. Followers see a text within a second: after this pause, the write, and their own look. */
 const EVERY_MS = 400;
 
-/** Longest piece in characters. A follower that comes late to a long text reads it in several. */
+/** Longest piece in characters. A follower that joins late reads a long text in several pieces. */
 const LONGEST_PIECE = 32_000;
 
 /** A running step, with the text already sent to its followers. */

@@ -8,8 +8,8 @@ import { keyOf, type RunCursor } from './watches.ts';
 export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 
 /**
- * Number of snapshots in one read. Many small snapshots cost little more than one; more than these, if large, would
- * fill the memory.
+ * Number of snapshots in one read. Many small snapshots cost little more than one; many large ones would fill the
+ * memory.
  */
 const BATCH = 20;
 
@@ -56,7 +56,7 @@ export function createSnapshotReader(db: Db): SnapshotReader {
   };
 }
 
-/** Reads a batch and gives each caller its own snapshot, or all of them the error. */
+/** Reads a batch and gives each caller its snapshot. If the read fails, all callers get the error. */
 async function readBatch(db: Db, batch: readonly Waiting[]): Promise<void> {
   try {
     const found = await readSnapshots(

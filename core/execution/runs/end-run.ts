@@ -24,8 +24,8 @@ export interface EndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'met
 }
 
 /**
- * Ends a run in a transaction of its own. An ended run stays unchanged. The run is locked first, so that the statement
- * which ends it sees every step recorded by then. Reservations of a running call stay, as its response may still come.
+ * Ends a run in a new transaction. An ended run stays unchanged. The run is locked first, so that the statement which
+ * ends it sees every step recorded by then. Reservations of a running call stay, because its response may still come.
  */
 export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): Promise<void> {
   await transaction(deps.database, async (tx) => {

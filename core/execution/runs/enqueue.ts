@@ -26,9 +26,9 @@ interface RunRequest {
   readonly plan: Plan;
   readonly routineId: string;
   readonly retryOf?: string;
-  /** Earliest start; null for at once. */
+  /** Earliest start; null to start at once. */
   readonly runAt?: Date | null;
-  /** The schedule's instant of the repeated run; null if that run had none. */
+  /** Scheduled instant of the run that this run repeats; null if that run had none. */
   readonly standsFor?: Date | null;
   /**
    * Ids of the API keys and consents of assistants that cause the run, separated by spaces; null for a person alone.

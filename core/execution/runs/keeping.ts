@@ -17,7 +17,7 @@ export function pinRun(
 ): Promise<Run> {
   const { projectId, id, pinned } = input;
   return transaction(database, async (tx) => {
-    // One pin of a project at a time, so that two pins at once cannot exceed the limit together.
+    // Pin one run of a project at a time, so that two pins at once cannot exceed the limit together.
     if (pinned) await lockKey(tx, `ras:pin:${projectId}`);
     const found = await tx.row<Run & { was: boolean }>`
       with before as (

@@ -29,7 +29,7 @@ export async function readAllSteps(
   return { steps: [...steps, ...others], leftOutFrom: others[0]?.index ?? null };
 }
 
-/** Lists steps in order. A page whose texts are long has fewer than its limit. @throws {AppError} `run_not_found` */
+/** Lists steps in order. A page with long texts has fewer steps than its limit. @throws {AppError} `run_not_found` */
 export async function listSteps(
   db: Db,
   of: StepsOf,

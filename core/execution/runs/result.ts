@@ -135,7 +135,7 @@ export async function diffRun(
   return { runId: run.id, against, ...findChanges(itemsOf(earlier, by), after, by) };
 }
 
-/** Every run with data has recorded changes. */
+/** Returns the changes of a run with data. Every run with data has recorded changes. */
 function changesOf(run: Run): NonNullable<Run['changes']> {
   assertEndedWithContent(run);
   if (run.changes === null) throw new AppError('run_without_data');

@@ -49,7 +49,7 @@ export interface Run extends RunOutcome {
   readonly runAt: Date | null;
   /** Id of the backfill that created the run. */
   readonly backfillId: string | null;
-  /** Number of occurrences that a `skipped` row stands for, and the instant of the last one. */
+  /** Number of occurrences that a `skipped` row covers, and the instant of the last one. */
   readonly skippedCount: number | null;
   readonly skippedUntil: Date | null;
   readonly variables: Readonly<Record<string, string>>;

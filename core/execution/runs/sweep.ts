@@ -58,7 +58,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
   return settled;
 }
 
-/** Time past its deadline after which the platform has lost a run that no step has ended as `timeout`. */
+/** A run counts as lost by the platform this long after its deadline, if no step has ended it as `timeout`. */
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
@@ -124,7 +124,10 @@ async function settle(deps: EndDeps, run: OpenRun, workflow: 'completed' | 'gone
   await endRun(deps, run.id, run.cancelRequested ? cancellation : failure('workflow_lost'));
 }
 
-/** A run that has not begun may begin on another build; one that has begun waits for workers of its own build. */
+/**
+ * Tells whether a run's workflow waits for a build without a live worker. A run that has not begun may begin on another
+ * build; one that has begun waits for workers of its own build.
+ */
 async function isStranded({ database, engine, admission }: EndDeps, runId: string): Promise<boolean> {
   const buildId = await engine.buildOf(runId);
   if (buildId === undefined) return false;

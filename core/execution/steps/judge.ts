@@ -185,7 +185,7 @@ async function endingByForm(
 
 /**
  * Judges a run that would succeed by its tool calls and its routine's checks, and returns its ending: a failed check
- * makes the run fail. Reads the calls of earlier steps, which have ended and stay as they are.
+ * makes the run fail. Reads the calls of earlier steps, which no longer change.
  */
 export async function endingByChecks(
   db: Db,

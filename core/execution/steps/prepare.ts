@@ -145,7 +145,7 @@ export async function findModel(deps: StepsCore, run: StepRun): Promise<ModelOpt
   throw Stop.fails('blocked_model', deps.models.explainAbsence(run.model));
 }
 
-/** The statement that issues the call checks the account once more. */
+/** Checks that the run's account can be used. The statement that issues the call checks this once more. */
 async function assertAccountUsable(deps: StepsCore, { projectId, model, modelSteps }: StepRun): Promise<void> {
   if (model.connectionId === null) return;
   const account = await findUsableConnection(deps.database, deps.modelProviders, projectId, model.connectionId);

@@ -210,7 +210,9 @@ async function plannedRun(
   };
 }
 
-/** The fields of a run that was just made. It may not wait, so a preview shows every wait as the end of the run. */
+/**
+ * The fields of a run that was just made. The run may not wait, so a preview shows every wait as the end of the run.
+ */
 const atItsFirstStep = {
   index: 0,
   attempt: 1,

@@ -132,7 +132,7 @@ function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Made<'faile
   };
 }
 
-/** Tells the model of a rehearsal which answer its call gets. */
+/** Explains to the model of a rehearsal which answer its call gets. */
 const REHEARSED = {
   schema:
     'Rehearsed: the call was checked and recorded, but not made, and nothing has changed. A made-up answer of the form that the tool declares stands in; none of its values is real.',

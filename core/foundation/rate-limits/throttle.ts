@@ -85,7 +85,7 @@ const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 
 /**
  * Counts a sign-in at a provider that a person begins. Each sign-in sends requests to a server, may register a client
  * there, and uses up limits that the provider sets for the operator.
- * @param at a provider, or a group of providers with one count
+ * @param at a provider, or a group of providers that are counted together
  * @throws {AppError} `rate_limited`
  */
 export async function assertMayBeginSignIn(db: Db, userId: string, at: string): Promise<void> {

@@ -61,7 +61,9 @@ export function nextTimeFrom(timing: Timing, now: Date): Date {
   return nextTimeOf(timing, withoutJitter(timing, now));
 }
 
-/** Returns the next times at which runs of an active routine would start: `count`, or fewer up to its end. */
+/**
+ * Returns the next times at which runs of an active routine would start: `count` times, or fewer if the window ends.
+ */
 export function nextStarts(timing: Timing, now: Date, count: number): Date[] {
   const times = nextTimes(timetableOf(timing), withoutJitter(timing, now), count);
   return times.map((time) => withJitter(timing, time));

@@ -115,7 +115,7 @@ export async function prepare(
   return decision;
 }
 
-/** Reasons that concern the tool itself and so disable its policy, not only this one call. */
+/** Reasons that concern the tool itself: they disable its policy, and not only refuse this one call. */
 const RETIRING: ReadonlySet<RefusalReason> = new Set(['tool_changed', 'tool_vanished']);
 
 /**

@@ -3,7 +3,7 @@ import { sql, type Sql } from '#lib/database/index.ts';
 import { readableNow, type ProjectTool } from './queries.ts';
 import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './own-tools.ts';
 
-/** A tool as the model knows it. A built-in tool has neither policy nor connection. */
+/** A tool as the model sees it. A built-in tool has neither policy nor connection. */
 export interface CallableTool {
   /** Unique in the run; at most 64 letters, digits, `_` and `-`, as providers require. */
   readonly name: string;
@@ -37,12 +37,12 @@ interface Unnamed extends ProjectTool {
   readonly clashes: boolean;
 }
 
-/** A tool as `offeredToolsJson` selects it, for `offeredTools` to name. */
+/** A tool as `offeredToolsJson` selects it; `offeredTools` gives the tool its name. */
 export interface OfferedToolJson extends Unnamed {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** A tool as `callableToolsJson` selects it, for `callableTools` to name. */
+/** A tool as `callableToolsJson` selects it; `callableTools` gives the tool its name. */
 export interface CallableToolJson extends Unnamed {
   readonly hints: ToolHints;
 }

@@ -1,6 +1,6 @@
 import { pointerTokens, valueAt, type JsonObject } from '#lib/json.ts';
 
-/** A value that conditions compare with: a text, a boolean, null, or a number that a double holds. */
+/** A value that conditions compare with: a text, a boolean, null, or a number that a double represents. */
 export type RuleValue = string | number | boolean | null;
 
 /** A condition on one argument of a call. */

@@ -31,7 +31,7 @@ import { markNotReady } from './store/queries.ts';
 /** Credential of one call through the runtime. */
 export interface CallCredential {
   readonly credential: { readonly value: string; readonly account: string | null };
-  /** Distinguishes a credential from later ones. */
+  /** Number that distinguishes a credential from later credentials. */
   readonly version: number;
 }
 

@@ -71,7 +71,7 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
   `;
 }
 
-/** Returns undefined if the credential's key is missing. The credential then cannot be revoked, but is still erased. */
+/** Opens a credential; undefined if its key is missing. The credential then cannot be revoked, but is still erased. */
 function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);

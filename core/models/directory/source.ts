@@ -98,7 +98,7 @@ export interface SourceState {
   readonly dialect: ModelDialect;
   /** True for a server of the operator's own, whose models cost nothing. */
   readonly local: boolean;
-  /** Null if callers may not see the address. */
+  /** Address of the source; null if callers may not see it. */
   readonly baseUrl: string | null;
   readonly state: 'ready' | 'stale' | 'unavailable';
   /** One sentence about the last request, if the request failed, with the remedy. */
@@ -124,7 +124,7 @@ export interface CachedSource {
   /** Tells whether the last list is missing or older than a minute. */
   isAged(): boolean;
   /**
-   * Asks the server for its list if the last one is too old. One request is in flight at a time.
+   * Asks the server for its list if the last list is too old. One request is in flight at a time.
    * @param rests true leaves the server alone for some seconds after a failure
    */
   refresh(rests: boolean): Promise<void>;

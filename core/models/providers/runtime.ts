@@ -16,7 +16,7 @@ import type { ModelProvider } from './providers.ts';
 /** The provider runtime, as API and workers see it. */
 export interface ModelRuntime {
   readonly client: RuntimeClient;
-  /** Returns the running lease, or takes the next one. @throws {RuntimeUnreachable} */
+  /** Returns the running lease, or takes a new lease. @throws {RuntimeUnreachable} */
   lease(): Promise<RuntimeLease>;
   /**
    * Checks that the runtime takes work for the provider, by its report of the last seconds.

@@ -30,8 +30,8 @@ export function fetchSubscriptions(
 
 /**
  * Returns an organization's customer. A new customer is stored before any other request to the processor. The processor
- * keeps the first response to an idempotency key, errors included: an attempt that failed has used up its key, and an
- * attempt that was cut off is repeated under the same key.
+ * repeats its first response to an idempotency key, even an error. So a retry after an error takes a new key, and a
+ * retry after a broken connection takes the same key.
  * @throws {AppError} the errors of `callProcessor`
  */
 export async function ensureCustomer(
@@ -69,7 +69,7 @@ export async function ensureCustomer(
 }
 
 /**
- * Replaces a customer whom the processor no longer knows. A sync under way loses its lease, because it has listed the
+ * Replaces a customer whom the processor no longer knows. A running sync loses its lease, because it has listed the
  * former customer.
  */
 export async function replaceCustomer(deps: PaymentDeps, organizationId: string, gone: string): Promise<string> {
@@ -133,7 +133,7 @@ interface PortalVisit {
   readonly customer: string;
   /** Address to which the portal sends the person back. */
   readonly back: string;
-  /** Change of the subscription that the portal asks to confirm as soon as it opens. */
+  /** Change of the subscription that the customer is asked to confirm when the portal opens. */
   readonly update?: {
     readonly subscription: string;
     readonly item: string;

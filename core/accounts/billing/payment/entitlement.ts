@@ -38,7 +38,7 @@ interface EntitlementRule {
 
 const DAY_MS = 86_400_000;
 
-/** Days for which an active subscription counts after the end of its period, if no renewal was reported. */
+/** Days for which an active subscription grants access after the end of its period, if no renewal was reported. */
 const RENEWAL_SLACK_DAYS = 14;
 
 /**

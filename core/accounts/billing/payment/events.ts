@@ -35,7 +35,7 @@ const ofCustomer = z.object({
   customer: z.union([processorId, z.object({ id: processorId }).transform(({ id }) => id)]),
 });
 
-/** The most seconds by which a signature may be older than our clock, or ahead of it. */
+/** The most seconds by which the time of a signature may differ from our clock. */
 const TOLERANCE_SECONDS = 300;
 
 /**

@@ -11,7 +11,7 @@ export interface ProcessorSettings {
   readonly prices: PriceList;
   /** Days for which a subscription keeps its access after it was first seen past due. */
   readonly graceDays: number;
-  /** The portal's configuration; without one, the processor's default. */
+  /** The portal's configuration; undefined for the processor's default. */
   readonly portalConfiguration: string | undefined;
   /** Origin of a processor on this machine, for local use and tests. */
   readonly apiUrl: string | undefined;

@@ -10,7 +10,8 @@ import { syncOrganization } from './sync.ts';
 const BATCH = 50;
 
 /**
- * Age of the oldest events to fetch. Stripe keeps events for thirty days; earlier fetches have taken the older ones.
+ * Age of the oldest events to fetch. Earlier fetches have processed older events, although Stripe keeps events for
+ * thirty days.
  */
 const EVENTS_BACK_SECONDS = 26 * 3_600;
 

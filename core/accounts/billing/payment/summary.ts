@@ -7,7 +7,7 @@ export interface BillingSummary {
   readonly plan: Plan;
   /** Source of the plan: the operator, a subscription, or `none` for the free plan. */
   readonly source: 'self_hosted' | 'subscription' | 'none';
-  /** State of the subscription in the processor's words; null without one. */
+  /** State of the subscription in the processor's words; null without a subscription. */
   readonly status: string | null;
   readonly subscription: Subscription | undefined;
   readonly usage: PeriodUsage;

@@ -72,7 +72,8 @@ const organizationDeleted = sql`exists (
 
 /**
  * Lists all subscriptions of a customer, ended ones included, each with all of its items.
- * @returns an empty list for a deleted customer; undefined for one whom this account of the processor does not know
+ * @returns an empty list for a deleted customer; undefined for a customer whom this account of the processor does not
+ * know
  */
 async function subscriptionsOf(
   deps: PaymentDeps,
@@ -98,7 +99,7 @@ async function subscriptionsOf(
 
 /**
  * Writes the listed subscriptions if the lease is still held. For a customer whom the processor does not know, the last
- * known access stays until it expires: the key may by mistake be that of another account.
+ * known access stays until it expires, because the key may by mistake belong to another account.
  * @returns whether another sync was requested since the lease was taken
  */
 async function replace(

@@ -66,7 +66,7 @@ export function factorSignIn(settings: AuthSettings): BetterAuthPlugin {
               message: 'The code is wrong or was used before.',
             });
           }
-          // A sign-in ends only once, even if two requests bring good codes.
+          // Complete a sign-in only once, even if two requests bring good codes.
           if (!(await internalAdapter.consumeVerificationValue(identifier))) throw challengeOver();
           const { name } = authCookies.dontRememberToken;
           const isShort = Boolean(await ctx.getSignedCookie(name, secret));

@@ -123,7 +123,10 @@ async function callWith(
   }
 }
 
-/** A worker that stops, or has lost its step, leaves the call running: the next worker asks for the same call. */
+/**
+ * Cancels a call whose run no longer continues. If only the worker stops or loses its step, the call goes on: the next
+ * worker asks for the same call.
+ */
 async function cancelUnlessWanted(
   { database, log }: AccountCallerDeps,
   runtime: ModelRuntime,

@@ -123,7 +123,7 @@ async function fetchMetadata(fetch: typeof globalThis.fetch, issuer: string): Pr
   let another: string | undefined;
   for (const place of places) {
     const { value } = readServerMetadata(await readJson(fetch, place));
-    // Refuse a description by another issuer, whose tokens would pass for this issuer's (RFC 8414, section 3.3).
+    // Refuse metadata of another issuer: its tokens would be accepted as tokens of this issuer (RFC 8414, section 3.3).
     if (value.issuer !== undefined && isSameIssuer(value.issuer, issuer)) return value;
     another ??= value.issuer;
   }

@@ -18,7 +18,7 @@ export interface TriedAccount {
   readonly id: string;
   /**
    * The connection to which the person signs in again; null renews the connection of the same account, or makes a new
-   * one.
+   * connection.
    */
   readonly connectionId: string | null;
   readonly projectId: string;
