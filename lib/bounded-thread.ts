@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { parentPort, Worker } from 'node:worker_threads';
 import { createTurns } from './turns.ts';
 
-/** Thrown for a job that took more time or memory than it may. */
+/** Thrown for a job that exceeds its limit of time or memory. */
 export class JobLimitError extends Error {
   override readonly name = 'JobLimitError';
 }
@@ -14,7 +14,7 @@ export class ThreadBusyError extends Error {
 }
 
 export interface BoundedThreadOptions {
-  /** Module that the thread runs. It calls `serveJobs`. */
+  /** Module that the thread runs. The module calls `serveJobs`. */
   readonly entry: URL;
   readonly maxHeapMb: number;
 }

@@ -25,7 +25,7 @@ export function createLog(options: { level: string; name: string }, write: (line
 }
 
 // All logs of a process go to its one standard output. Lines of one turn of the event loop are written together,
-// because a busy API has many. A process that is killed loses the lines of its last turn.
+// because a busy API logs many lines. A process that is killed loses the lines of its last turn.
 const output = pino.destination({ fd: 1, sync: true });
 let pending = '';
 

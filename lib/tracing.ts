@@ -33,7 +33,7 @@ export interface Tracing {
 
 interface RecordedSpan {
   readonly name: string;
-  /** 16 lower-case hexadecimal digits. */
+  /** Id of the span: 16 lower-case hexadecimal digits. */
   readonly spanId: string;
   readonly parent: string;
   readonly attributes: Attributes;

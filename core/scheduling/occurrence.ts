@@ -44,8 +44,8 @@ const MISFIRE_GRACE_MS = 5 * 60_000;
 const MAX_COUNTED = 1_000_000;
 
 /**
- * Decides about every occurrence since the due one: only the latest one runs, and the earlier ones were missed. Under
- * `misfire: skip` the latest one runs only if it is not late itself.
+ * Decides about every occurrence since the due occurrence: only the latest runs, and all earlier ones were missed.
+ * Under `misfire: skip` the latest runs only if it is not late itself.
  */
 export function decide(due: DueSchedule): Decision {
   const { timetable, now } = due;

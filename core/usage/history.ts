@@ -7,7 +7,7 @@ export const USAGE_GROUPS = ['day', 'routine', 'model'] as const;
 type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 interface UsageSum extends Omit<Usage, 'estimated'> {
-  /** US dollars as a decimal string; null when no step had a price. */
+  /** Cost in US dollars as a decimal string; null when no step had a price. */
   readonly costUsd: string | null;
   /** Model steps. */
   readonly steps: number;

@@ -99,7 +99,7 @@ class UnnamedStatements extends pg.Client {
   }
 }
 
-/** Reads the common clock of all processes. The time stands still during a transaction. */
+/** Reads the common clock of all processes. The time does not change during a transaction. */
 export async function databaseTime(db: Db): Promise<Date> {
   const time = await db.row<{ now: Date }>`select now()`;
   if (time === undefined) throw new Error('no time from the database');

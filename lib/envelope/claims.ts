@@ -5,7 +5,9 @@ const PURPOSES = ['hello', 'verify', 'catalog', 'run', 'cancel'] as const;
 
 export type Purpose = (typeof PURPOSES)[number];
 
-/** The audience of a `hello`, whose sender does not know the runtime yet. No other purpose may have this audience. */
+/**
+ * The audience of a `hello`, because its sender does not know the runtime yet. No other purpose may have this audience.
+ */
 export const ANY_INSTANCE = 'any';
 
 const id = z.string().min(1).max(200);

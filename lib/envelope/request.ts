@@ -31,7 +31,7 @@ const credentialSchema = z.strictObject({
 
 const payloadSchema = z.strictObject({
   claims: claimsSchema,
-  /** JSON text, so that its hash means the same on both sides. */
+  /** Body as JSON text, so that its hash means the same on both sides. */
   body: z.string(),
   /** Credential, kept out of the body: a retry with a renewed credential is still the same call. */
   credential: credentialSchema.nullable(),

@@ -29,7 +29,7 @@ export interface Answer {
   status: number;
   statusText: string;
   headers: Headers;
-  /** Null if HTTP allows no body. Any other body must be read or cancelled. */
+  /** Body of the response; null if HTTP allows none. Any other body must be read or cancelled. */
   body: ReadableStream<Uint8Array> | null;
   /** Tells whether the body was cut off, once it has ended. */
   isTruncated: () => boolean;

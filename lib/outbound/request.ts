@@ -81,7 +81,7 @@ type Body = ReadableStream<Uint8Array>;
 
 interface ReadBody {
   readonly body: Buffer;
-  /** False when the body broke off or was cut. */
+  /** True when the body is complete, and false when it broke off or was cut. */
   readonly whole: boolean;
 }
 

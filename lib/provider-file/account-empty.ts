@@ -14,7 +14,7 @@ export interface SaidRefusal {
  */
 export function isAccountEmpty({ status, said, hasWait }: SaidRefusal): boolean {
   if (status === 402 || MONEY.some((pattern) => pattern.test(said))) return true;
-  // The same words occur in refusals of too many requests a minute, which end by themselves.
+  // Some providers use the same words when there are too many requests a minute. Such a refusal ends by itself.
   return QUOTA.test(said) && !(hasWait || PASSES.test(said));
 }
 

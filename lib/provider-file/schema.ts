@@ -39,7 +39,7 @@ const api = z.strictObject({
   baseUrl,
   protocol: z.enum(PROTOCOLS),
   headers: safeHeaders.default({}),
-  /** Header that carries an ID token's claim, which names the account. */
+  /** Header for the claim of an ID token that names the account. */
   accountHeader: z.strictObject({ name: header, claim: z.string().min(1) }).optional(),
   /**
    * Requests that a session may make, among them the POST of a model step; by default the one request of the protocol.

@@ -19,9 +19,9 @@ import { now } from '#lib/clock.ts';
 
 export interface RuntimeClientSettings {
   readonly url: string;
-  /** base64 of 32 bytes, the same as the runtime's. */
+  /** Shared secret: base64 of 32 bytes, the same as the runtime's. */
   readonly secret: string;
-  /** PEM of the only trusted authority. */
+  /** Certificate (PEM) of the only trusted authority. */
   readonly ca: string;
   /** Name of the calling process, for the envelope. */
   readonly issuer: string;

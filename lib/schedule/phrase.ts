@@ -42,7 +42,7 @@ export function readSchedulePhrase(sentence: string): PhraseReading {
 
 type Found = Meaning & { readonly start: number; readonly end: number };
 
-/** Words that may stand between two parts of one schedule. */
+/** Words that may occur between two parts of one schedule. */
 const BETWEEN = /^[\s,;:()]*(?:(?:and|on|at|in|of|the|each|then|also)[\s,]+)*$/;
 
 /** Finds all words about a schedule, and groups those that belong together. */

@@ -26,7 +26,8 @@ export function installRuntime(
 /**
  * Drops lines below the log's level before they are stored. The runtime keeps each line for a tenth of a second to
  * order the lines of its two halves, including debug lines with whole workflow activations, and checks the level only
- * afterwards. Call this while a connection is open: without one the runtime may be made again and lose this setting.
+ * afterwards. Call this while a connection is open: without a connection the runtime may be made again and lose this
+ * setting.
  */
 export function dropDetail(log: Log): void {
   if (log.isLevelEnabled('debug')) return;

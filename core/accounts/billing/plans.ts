@@ -21,7 +21,9 @@ export interface PlanRule {
   readonly runsAtATime?: number | undefined;
 }
 
-/** Returns an organization's plan: the one it has paid for, or the operator's default on a self-hosted service. */
+/**
+ * Returns an organization's plan: the plan that it has paid for, or the operator's default on a self-hosted service.
+ */
 export function effectivePlan(rule: PlanRule, paidPlan: Plan | null): Plan {
   return rule.billingConfigured ? (paidPlan ?? 'free') : rule.defaultPlan;
 }
@@ -64,7 +66,7 @@ export function planOfPrice(prices: PriceList, priceId: string | null): PaidPlan
   return PAID_PLANS.find((plan) => priceId !== null && prices[plan].includes(priceId));
 }
 
-/** Parses a variable such as `price_a, price_b`. @throws when it names no price */
+/** Parses a variable such as `price_a, price_b`. @throws when the variable names no price */
 export function parsePriceIds(text: string): readonly [string, ...string[]] {
   const [sold, ...former] = text
     .split(',')

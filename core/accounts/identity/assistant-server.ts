@@ -68,7 +68,8 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     scopes: [...SCOPES, OFFLINE],
     grantTypes: ['authorization_code', 'refresh_token'],
     disableJwtPlugin: true,
-    // Any client may use the one resource. The first request makes its row, because Postgres may be away at start.
+    // Any client may use the one resource. The first request inserts the row of the resource, because Postgres may be
+    // away at start.
     enforcePerClientResources: false,
     allowDynamicClientRegistration: registersClients,
     allowUnauthenticatedClientRegistration: registersClients,

@@ -16,7 +16,7 @@ interface KeyCredential {
   readonly projectId: string;
   readonly organizationId: string;
   readonly paidPlan: PaidPlan | null;
-  /** False if the project has switched MCP off: the key is then refused at `/mcp`, and works everywhere else. */
+  /** True if the project allows MCP. Otherwise the key is refused at `/mcp`, and works everywhere else. */
   readonly mcpEnabled: boolean;
   readonly scopes: readonly Scope[];
   readonly stale: boolean;

@@ -110,7 +110,7 @@ export interface BrowserCookie {
 export interface KnownBrowsers {
   /** Returns the id of a browser whose cookie proves an earlier sign-in to the account. */
   recognize(account: string, cookieOf: (name: string) => string | null): Promise<string | undefined>;
-  /** Makes the cookie of a browser. A known browser keeps its id, and so its count. */
+  /** Makes the cookie of a browser. A known browser keeps its id and therefore its count. */
   remember(account: string, browserId?: string): Promise<BrowserCookie>;
 }
 

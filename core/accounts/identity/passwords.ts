@@ -35,7 +35,7 @@ export function goFirst(): void {
 
 /**
  * Computes at most two hashes at a time in this process, so that password guessing leaves threads for other work.
- * Strangers wait in one line; callers whose attempts are limited wait in another one, which is served first.
+ * Strangers wait in one line; callers whose attempts are limited wait in a second line, which is served first.
  * @throws {APIError} `service_unavailable` when the line is full, in the form of the library
  */
 export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
@@ -80,7 +80,7 @@ const FILE = new URL('../../../lib/secrets/common-passwords.txt', import.meta.ur
 
 let common: ReadonlySet<string> | undefined;
 
-/** Tells whether a password is one of the most common, which attackers try first. */
+/** Tells whether a password is one of the most common passwords. Attackers try these first. */
 export function isCommonPassword(password: string): boolean {
   common ??= new Set(readFileSync(FILE, 'utf8').trimEnd().split('\n'));
   return common.has(password.toLowerCase());

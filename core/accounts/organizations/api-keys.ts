@@ -26,7 +26,7 @@ export interface ApiKey {
   readonly name: string;
   readonly prefix: string;
   readonly scopes: readonly Scope[];
-  /** Person who made it; null when they have deleted their account. */
+  /** Person who made the key; null when they have deleted their account. */
   readonly createdBy: { readonly id: string; readonly name: string } | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -86,8 +86,8 @@ export async function createApiKey(
   // A key has 8 characters for the look-up, and 43 (256 bits) as the proof.
   const prefix = randomBase62(PREFIX_LENGTH);
   const plaintext = `${input.tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
-  // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
-  // saw that secret, so the new one replaces it.
+  // The id exists only when an earlier attempt of the same request committed and its response was lost: no one saw the
+  // old secret, so the new secret replaces it.
   const created = await tx.row<ApiKey>`
     insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at, ci_trust_id)
     values (${id}, ${projectId}, ${name}, ${prefix}, ${hashApiKey(plaintext)}, ${scopes}, ${by.id}, ${expiresAt},
@@ -174,7 +174,7 @@ export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Pr
   );
 }
 
-/** Revokes every API key of a project, which is being deleted. */
+/** Revokes every API key of a project that is being deleted. */
 export function revokeKeysOfProject(
   tx: Db,
   by: Actor,

@@ -46,8 +46,8 @@ export async function listInvitations(
 type InvitationDeps = Pick<Core, 'database' | 'uiOrigin'> & WithAccountMails;
 
 /**
- * Invites an address, by mail if there is a mail server. A new invitation replaces an earlier one of the same address
- * and its token.
+ * Invites an address, by mail if there is a mail server. A new invitation replaces an earlier invitation of the same
+ * address, with its token.
  * @returns the invitation with its token, which is shown once and mailed; the database has only its hash
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */

@@ -128,5 +128,5 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
   `;
 }
 
-/** Plans that an organization can have paid for; null in its row means none. */
+/** Plans that an organization can have paid for; null in the organization's row means none. */
 export type PaidPlan = 'starter' | 'pro' | 'scale';

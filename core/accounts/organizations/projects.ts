@@ -51,7 +51,7 @@ export async function findProject(db: Db, key: { userId: string; id: string }): 
 /** The most projects of an organization, so that every list of projects is bounded. */
 const MAX_PROJECTS = 200;
 
-/** The most projects that an organization ever has: the rows of deleted ones are kept. */
+/** The most projects that an organization ever has: the rows of deleted projects are kept. */
 const MAX_PROJECTS_EVER = 2_000;
 
 /**

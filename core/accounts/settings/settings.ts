@@ -26,7 +26,7 @@ import { assertRecipients, mailIn, storedMail, type MailSettings } from './mail-
 export interface Budget {
   /** Input and output tokens per calendar day, UTC. */
   readonly maxTokensPerDay: number | null;
-  /** US dollars per calendar month, UTC, as a decimal string. */
+  /** US dollars per calendar month in UTC, as a decimal string. */
   readonly maxCostUsdPerMonth: string | null;
 }
 
@@ -48,7 +48,7 @@ export const budgetFields = {
 
 export interface OrganizationSettings extends Organization {
   readonly budget: Budget;
-  /** True when people need a second factor for every request. API keys work without one. */
+  /** True when people need a second factor for every request. API keys work without a second factor. */
   readonly requiresSecondFactor: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
   /** Mail settings of routines that have none; null for no mail. */
   readonly mail: MailSettings | null;
-  /** False when no program reaches the project through `/mcp`. */
+  /** True when programs may reach the project through `/mcp`. */
   readonly mcpEnabled: boolean;
   /** True when results can be shared by links. */
   readonly sharedLinksEnabled: boolean;

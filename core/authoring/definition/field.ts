@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Texts for people about a field, or about a part of one. */
+/** Texts for people about a field or about a part of a field. */
 export interface Said {
   readonly label: string;
   /** Help in a sentence or two. */
@@ -86,7 +86,7 @@ export function creationOf<T extends Fields>(fields: T): { [K in keyof T]: T[K][
   return mapped(fields, ({ schema }) => schema) as { [K in keyof T]: T[K]['schema'] };
 }
 
-/** Returns the shape of the fields in a patch, without defaults, before it is made partial. */
+/** Returns the shape of the fields in a patch, without defaults, before the patch is made partial. */
 export function patchOf<T extends Fields>(fields: T): { [K in keyof T]: Patched<T[K]> } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
   return mapped(fields, ({ schema, merged }) => {

@@ -62,7 +62,7 @@ export interface ResultKey {
 }
 
 export interface ResultForm {
-  /** A JSON Schema. */
+  /** JSON Schema of the result. */
   readonly schema: JsonObject;
   readonly key: ResultKey | null;
 }

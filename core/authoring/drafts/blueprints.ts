@@ -45,7 +45,10 @@ export interface Blueprint extends Readonly<z.output<typeof blueprint>> {
 
 const FILE = fileURLToPath(new URL('blueprints.yaml', import.meta.url));
 
-/** Reads and checks all blueprints, once, when the process starts. @throws an error that names the first broken one */
+/**
+ * Reads and checks all blueprints, once, when the process starts. @throws an error that names the first broken
+ * blueprint
+ */
 export async function loadBlueprints({ find }: Pick<SkillCatalogue, 'find'>): Promise<readonly Blueprint[]> {
   const all = z.array(blueprint).parse(parseYaml(await readFile(FILE, 'utf8')));
   return all.map((each) => {

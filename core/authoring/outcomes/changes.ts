@@ -3,7 +3,7 @@ import type { ResultKey } from '#core/authoring/definition/index.ts';
 import { readItems, type Item, type Items, type KeyValue } from './items.ts';
 
 export interface ChangedItem {
-  /** Null if the data was compared as a whole. */
+  /** Key of the changed item; null if the data was compared as a whole. */
   readonly key: KeyValue | null;
   readonly before: unknown;
   readonly after: unknown;

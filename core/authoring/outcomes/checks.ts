@@ -29,13 +29,13 @@ export interface CheckResult {
 
 /** Outcome of a run, in addition to its state. */
 export interface RunOutcome {
-  /** Null unless the run succeeded. */
+  /** Outcome of the run; null unless the run succeeded. */
   readonly outcome: Outcome | null;
-  /** The model's own words at the end of the run; null when it wrote none. */
+  /** The model's own words at the end of the run; null when the model wrote none. */
   readonly outcomeSummary: string | null;
-  /** The urgency that the model stated; null if it stated none. */
+  /** The urgency that the model stated; null if the model stated none. */
   readonly statedUrgency: Urgency | null;
-  /** Empty when nothing was checked. */
+  /** Results of the checks; empty when nothing was checked. */
   readonly checks: readonly CheckResult[];
   /** Warnings about missing tools or texts; empty for nearly every run. */
   readonly warnings: readonly RunWarning[];

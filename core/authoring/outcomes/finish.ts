@@ -30,10 +30,13 @@ interface Call {
 export type Finish =
   | {
       readonly kind: 'stated';
-      /** Undefined if the routine requires none. */
+      /** The stated outcome; undefined if the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
-      /** Undefined if the model states none. An unknown urgency is dropped, because no result is refused for it. */
+      /**
+       * The stated urgency; undefined if there is none. An unknown urgency is dropped, because no result is refused for
+       * it.
+       */
       readonly urgency: Urgency | undefined;
       /** JSON text of the result; null when the call has none. */
       readonly result: string | null;

@@ -34,7 +34,7 @@ interface Compared {
   readonly lines: { readonly added: readonly string[]; readonly removed: readonly string[] } | null;
 }
 
-/** Describes in words how a result differs from the one before. All data of a first result counts as added. */
+/** Describes in words how a result differs from the previous result. All data of a first result counts as added. */
 export function changesInWords({ changes, lines }: Compared): readonly Difference[] {
   const added = changes?.added.map(itemInWords) ?? lines?.added ?? [];
   const removed = changes?.removed.map(itemInWords) ?? lines?.removed ?? [];

@@ -11,8 +11,8 @@ import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 
 /**
- * Reasons why a routine cannot be activated. Each is also the code of the error, except `own_variables_required` (all
- * successful runs had other variables), whose error is `successful_run_required`.
+ * Reasons why a routine cannot be activated. Each reason is also the code of the error. Only `own_variables_required`
+ * (all successful runs had other variables) has another code, `successful_run_required`.
  */
 export const ACTIVATION_REASONS = [
   'successful_run_required',

@@ -32,12 +32,12 @@ interface Untouched {
   /** Lengths of custom skills whose texts are not written yet, by reference; they replace the stored lengths. */
   readonly skillLengths?: ReadonlyMap<string, number>;
   /**
-   * False when instructions, variables, skills and facts do not change. Their length is then not checked, because a
-   * skill may have grown since.
+   * True when instructions, variables, skills or facts change. Otherwise their length is not checked, because a skill
+   * may have grown since.
    */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
-  /** False when the model does not change. Faults of the model then block nothing. */
+  /** True when the model changes. Otherwise faults of the model block nothing. */
   readonly modelChanged?: boolean;
 }
 

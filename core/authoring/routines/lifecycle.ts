@@ -19,7 +19,7 @@ export interface ActivationInput {
   readonly organizationId: string;
   readonly plan: Plan;
   readonly id: string;
-  /** Judges a routine that could be activated. Called before the row is locked, because it may send a request. */
+  /** Judges a routine that could be activated. Called before the row is locked, because the call may send a request. */
   readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
 }
 

@@ -165,7 +165,7 @@ async function settle(deps: SettleDeps, tx: Db, proof: EndedProof): Promise<void
   if (refusal !== undefined) return drop(refusal);
   const settings = settingsPatch.parse(open.settings);
   const { value, blocked } = definitionForm.read(open.definition);
-  // A newer release wrote the change. Leave the proposal to that release, because this one cannot read all fields.
+  // A newer release wrote the change. Leave the proposal to that release, because this release cannot read all fields.
   if (blocked !== null) return;
   const fields = { ...applyPatch(before, withoutUndefined(settings)), ...value };
   const nextRunAt = nextTimeAfterSave(before, fields, await databaseTime(tx));

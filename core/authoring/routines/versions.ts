@@ -81,11 +81,11 @@ type VersionRow = Omit<Version, keyof Definition | 'blocked'> & { readonly defin
 export interface VersionSummary {
   readonly revision: number;
   readonly createdAt: Date;
-  /** Null when the service made the change. */
+  /** Author of the version; null when the service made the change. */
   readonly createdBy: Author | null;
   /** The earlier revision that this version restores. */
   readonly restoredFrom: number | null;
-  /** Fields that differ from the version before; empty for the first one. */
+  /** Fields that differ from the version before; empty for the first version. */
   readonly changed: readonly VersionField[];
 }
 

@@ -111,7 +111,7 @@ interface End {
 
 /**
  * Warns when a routine both reads text of strangers and can send or change something: the text may ask for it.
- * @param about policy of a tool that must be part of the pair; any pair counts without it
+ * @param about policy of a tool that must be part of the pair; if left out, any pair counts
  */
 export function mixingIn(
   routine: Pick<Routine, 'gate' | 'instructions'>,

@@ -38,7 +38,7 @@ export async function insertRoutine(
 /** A change of a routine in its stored form. */
 export interface RoutineChange {
   readonly fields: RoutineFields;
-  /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */
+  /** Origin of the new version; undefined when nothing material changes. A new version returns the routine to draft. */
   readonly version: VersionOrigin | undefined;
   /** True if a run has proven the new version already, so that the routine stays active. */
   readonly isProven?: true;

@@ -14,9 +14,9 @@ export interface CustomSkill extends ExternalName {
   readonly driftedAt: Date | null;
   /** The author of the last change made outside the files. */
   readonly driftedBy: Author | null;
-  /** Counts the changes of name and instructions. */
+  /** Revision number: counts the changes of name and instructions. */
   readonly revision: number;
-  /** Counts every change; serves as the `ETag`. */
+  /** Version number: counts every change, and serves as the `ETag`. */
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -191,7 +191,10 @@ export function updateSkill(
   });
 }
 
-/** Deletes a custom skill. Routines keep their reference, which runs skip. @throws {AppError} `skill_not_found` */
+/**
+ * Deletes a custom skill. Routines keep their reference to the skill, but runs skip it. @throws {AppError}
+ * `skill_not_found`
+ */
 export function deleteSkill(database: Database, by: Actor, projectId: string, id: string): Promise<CustomSkill> {
   return transaction(database, async (tx) => {
     const deleted = await tx.row<CustomSkill>`

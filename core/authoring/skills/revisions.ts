@@ -16,7 +16,7 @@ export interface SkillRevision {
   /** Person or API key that made the revision, with their present name; null when unknown. */
   readonly createdBy: Author | null;
   readonly createdAt: Date;
-  /** Fields that differ from the revision before; empty for the first one. */
+  /** Fields that differ from the revision before; empty for the first revision. */
   readonly changed: readonly ('name' | 'instructions')[];
 }
 

@@ -6,7 +6,7 @@ import { operations, type CalculateOutcome, type Operation } from './operations.
 interface CalculateTool {
   readonly name: 'calculate';
   readonly description: string;
-  /** JSON Schema. It is flat, because some gateways refuse `oneOf` at the top of a tool's input. */
+  /** JSON Schema of the arguments. It is flat, because some gateways refuse `oneOf` at the top of a tool's input. */
   readonly inputSchema: Record<string, unknown>;
   /** Computes one operation. Never throws: an error comes back as a result that says what to send instead. */
   execute(args: unknown): CalculateOutcome;

@@ -7,7 +7,7 @@ import type { CallInput, CallUsage, TokenBounds } from './tokens.ts';
 export interface GatewayCall extends CallInput, TokenBounds {
   /** Abilities that the server is known to have. */
   readonly abilities?: ModelAbilities | undefined;
-  /** Undefined leaves the effort to the model. */
+  /** Effort of the model; undefined leaves the effort to the model. */
   readonly effort?: Effort | undefined;
   /**
    * True if the response may be longer than `maxOutputTokens`. If the server refuses the limit, the request is sent

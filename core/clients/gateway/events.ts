@@ -5,7 +5,7 @@ import { finishWord } from './finish-words.ts';
 /** An error in a response with status 200, in the form of a usual error response: its body and its status. */
 export interface Fault {
   readonly body: string;
-  /** Undefined if the error names no status. */
+  /** Status of the error; undefined if the error names none. */
   readonly status: number | undefined;
   /** The finish reason that comes with the error. */
   readonly finishWord?: string | undefined;

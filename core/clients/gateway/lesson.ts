@@ -5,7 +5,7 @@ import type { ErrorBody } from './error-body.ts';
 
 /** The lesson of a refusal. Quotations of the request do not count. */
 export interface Lesson {
-  /** Undefined if the refusal names no field that could be left out or changed. */
+  /** The lesson for later requests; undefined if the refusal names no field that could be left out or changed. */
   readonly learned: ModelAbilities | undefined;
   /** Output tokens for which the server has room; undefined for every other refusal. */
   readonly outputLeft: number | undefined;

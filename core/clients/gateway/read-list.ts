@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { ModelAbilities } from './abilities.ts';
 
-/** US dollars per token, as decimal strings. */
+/** Prices in US dollars per token, as decimal strings. */
 interface ListedPrice {
   readonly input: string;
   readonly output: string;

@@ -120,7 +120,7 @@ function readSchema(projectId: string, schema: JsonObject): ReadSchema {
   return { projectId, id, json, quick: isQuick(schema, json) };
 }
 
-/** @throws {SchemaError} when the value is nested more deeply than the stack holds */
+/** @throws {SchemaError} when the value is nested too deeply for the stack */
 function toJson(write: () => string): string {
   try {
     return write();
@@ -167,12 +167,14 @@ function refuse(id: string, why: string): SchemaError {
 }
 
 /**
- * Most nodes of a schema: it then compiles within a second or two on a busy machine. The largest public tools have some
- * hundreds.
+ * Most nodes of a schema. Within this limit a schema compiles in a second or two on a busy machine. The largest public
+ * tools have some hundreds.
  */
 const MAX_NODES = 2_000;
 
-/** Most nodes of a schema for a quick check: it then compiles within some 20 ms, also on a busy machine. */
+/**
+ * Most nodes of a schema for a quick check. Within this limit a schema compiles in some 20 ms, even on a busy machine.
+ */
 const QUICK_NODES = 60;
 /** Limit for a schema and for a value, as JSON: the time of a quick check is at most proportional to their product. */
 const QUICK_LENGTH = 10_000;

@@ -103,8 +103,8 @@ const DRAFT_7 = supportFor(AjvDraft7);
 const DRAFT_2020 = supportFor(Ajv2020);
 
 /**
- * Returns the support for a dialect: draft 7 for draft 7 and older, otherwise 2020-12, which MCP takes where a schema
- * names no dialect.
+ * Returns the support for a dialect: draft 7 for draft 7 and older, otherwise 2020-12, the dialect that MCP assumes if
+ * a schema names none.
  */
 function dialectOf(name: unknown): DialectSupport {
   return typeof name === 'string' && /draft-0[4-7]/.test(name) ? DRAFT_7 : DRAFT_2020;

@@ -121,7 +121,10 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return Object.fromEntries(read);
   }
 
-  /** Replaces a value that is not a schema by one that accepts every value, so that its name or place stays known. */
+  /**
+   * Replaces a value that is not a schema by a schema that accepts every value, so that the value's name or place stays
+   * known.
+   */
   function readSchema(value: unknown, place: string): unknown {
     if (isJsonObject(value)) return readNode(value, place);
     if (typeof value === 'boolean') return value;

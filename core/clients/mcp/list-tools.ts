@@ -12,7 +12,7 @@ const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
 /** Most tools over all pages, usable or not. */
 const MAX_LISTED = 2_000;
-/** Most bytes of one definition. A longer definition is too long for a person to review and for a model to get. */
+/** Most bytes of one definition: a longer definition is too long for a person to review and for a model to read. */
 const MAX_DEFINITION_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 128;
 /** Number of tools that are examined in one turn of the event loop. */

@@ -1,7 +1,9 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { isStatusOfLostSession, mendMessages, statedError, type Asked, type Hold } from './messages.ts';
 
-/** Corrects the messages of a response with a result, which is JSON or an event stream under any content type. */
+/**
+ * Corrects the messages of a response with a result. The response is JSON or an event stream, under any content type.
+ */
 export async function mendResponse(response: Response, asked: Asked, hold: Hold): Promise<Response> {
   if (response.status === 202 || response.body === null) return response;
   const type = response.headers.get('content-type') ?? '';

@@ -5,7 +5,7 @@ import { ToolServerError } from './error.ts';
 /** One page of a server's tools; each tool is read separately. */
 export interface ToolPage {
   readonly tools: readonly ListedTool[];
-  /** Undefined on the last page. */
+  /** Cursor of the next page; undefined on the last page. */
   readonly nextCursor: string | undefined;
   /**
    * Time for which the server guarantees the page (MCP 2026-07-28, "Caching"); infinite when the server names no time.

@@ -16,7 +16,7 @@ export type ContentPart =
       readonly type: 'image' | 'audio' | 'resource';
       readonly mimeType: string | null;
       readonly uri: string | null;
-      /** Base64. */
+      /** Content of the part in base64. */
       readonly data: string;
     }
   | { readonly type: 'link'; readonly name: string; readonly mimeType: string | null; readonly uri: string }

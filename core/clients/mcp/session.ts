@@ -17,7 +17,7 @@ import type { ServerInfo, ToolServer } from './server.ts';
 import { createSessionLife, RESUME_ATTEMPTS, type CallLimits } from './session-life.ts';
 
 /**
- * A session with one tool server, used by one caller at a time. Everything it throws is a `ToolServerError`, or an
+ * A session with one tool server, used by one caller at a time. Each of its errors is a `ToolServerError`, or an
  * `AppError` about credentials.
  */
 export interface ToolSession {
@@ -38,7 +38,7 @@ export interface ToolSession {
    * request
    */
   ping(limits: CallLimits): Promise<void>;
-  /** False once an error has ended the session. */
+  /** Tells whether the session can be used: false once an error has ended the session. */
   isAlive(): boolean;
   /** The values that authenticated requests of the session, in headers or in the query of the address. */
   secrets(): readonly string[];

@@ -11,8 +11,8 @@ export interface LeasedSession {
   /** True when an earlier call used the session: the server may have forgotten it since, or changed its tools. */
   readonly reused: boolean;
   /**
-   * Returns the hash of a tool's definition from a list that this holder read on this session or an earlier one. The
-   * list is at most five minutes old, and newer than the last change of tools that the server reported.
+   * Returns the hash of a tool's definition from a list that this holder read on this session or an earlier session.
+   * The list is at most five minutes old, and newer than the last change of tools that the server reported.
    */
   recall(tool: string): string | undefined;
   /**

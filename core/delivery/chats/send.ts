@@ -38,7 +38,7 @@ interface Waiting {
   readonly state: string;
   readonly outcome: string | null;
   readonly summary: string | null;
-  /** Null if the result is only data. */
+  /** Text of the result; null if the result is only data. */
   readonly text: string | null;
   readonly data: unknown;
   readonly finishedAt: Date;

@@ -56,7 +56,7 @@ export const endedRun = z.object({
   routineId: z.string(),
   state: z.enum(['succeeded', 'failed', 'cancelled']),
   reason: z.string().nullable(),
-  /** Outcome of a run that succeeded; null for all others. */
+  /** Outcome of a run that succeeded; null for every other run. */
   outcome: z.string().nullable(),
   /** Warnings of a run that succeeded. */
   warnings: z.array(z.custom<RunWarning>((each) => typeof each === 'string' && each in RUN_WARNINGS)),

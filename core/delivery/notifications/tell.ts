@@ -18,7 +18,7 @@ export interface News {
   readonly lines: readonly string[];
 }
 
-/** Period in which a routine sends one mail, and a project ten. One summary counts the rest. */
+/** Period in which a routine sends at most one mail, and a project ten. One summary counts the events beyond that. */
 export const MAIL_INTERVAL = sql`interval '1 hour'`;
 
 /** The most mails an hour about the routines of a project. */

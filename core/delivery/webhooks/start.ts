@@ -17,7 +17,8 @@ const BATCH = 50;
 const START_LEASE = sql`interval '55 seconds'`;
 
 /**
- * Starts due deliveries while there is room: after a commit that queued some, after each attempt, and in every tick.
+ * Starts due deliveries while there is room: after a commit that queued deliveries, after each attempt, and in every
+ * tick.
  * @throws when Postgres cannot be reached, or the signal's reason
  */
 export async function startDueDeliveries(
@@ -39,7 +40,7 @@ export async function startDueDeliveries(
       if (!(await startDelivery(engine, delivery, log))) return started;
       started += 1;
     }
-    // Claimed deliveries are leased, so no batch repeats an earlier one.
+    // Claimed deliveries are leased, so no delivery is in two batches.
     if (due.length < BATCH || performance.now() > end) return started;
   }
 }

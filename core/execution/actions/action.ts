@@ -54,12 +54,12 @@ export interface Action {
   readonly account: string | null;
   readonly toolName: string;
   readonly definitionHash: string;
-  /** Null once the arguments are erased. */
+  /** Arguments of the call; null once they are erased. */
   readonly arguments: JsonObject | null;
   readonly digest: string;
   /** Ids of the actions whose results the arguments refer to. */
   readonly refersTo: readonly string[];
-  /** The model's text beside the call; null without one. */
+  /** The model's text beside the call; null without a text. */
   readonly modelReason: string | null;
   readonly state: ActionState;
   readonly reason: ActionReason | null;

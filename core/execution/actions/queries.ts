@@ -41,7 +41,7 @@ export async function readAction(db: Db, projectId: string, id: string): Promise
 export interface ActionDetail extends Action {
   /** The schema of the arguments; null if the tool is gone. */
   readonly inputSchema: JsonObject | null;
-  /** Arguments of the last approved call of the same tool; null without one. */
+  /** Arguments of the last approved call of the same tool; null without such a call. */
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: Date } | null;
   /** Changes by a person to the arguments of the replaced action. */
   readonly changes: readonly ChangedArgument[];

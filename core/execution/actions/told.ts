@@ -27,8 +27,8 @@ export function asksForActions(instructions: Sql): Sql {
 }
 
 /**
- * Selects the actions of a routine that ended since its last successful run began, as one JSON value; null without any.
- * A replaced action appears as its replacement.
+ * Selects the actions of a routine that ended since its last successful run began, as one JSON value; null if there are
+ * none. A replaced action appears as its replacement.
  */
 export function toldActionsJson(run: { readonly projectId: Sql; readonly routineId: Sql }): Sql {
   return sql`(

@@ -55,7 +55,7 @@ export function firstToRunOut({ runs, limits }: Pick<Forecast, 'runs' | 'limits'
   return over.toSorted((a, b) => a.day.localeCompare(b.day))[0];
 }
 
-/** Names the limit that the forecast exceeds first, the day, and who may raise it; undefined without one. */
+/** Names the limit that the forecast exceeds first, the day, and who may raise it; undefined if it exceeds no limit. */
 export function overLimit(forecast: Forecast): string | undefined {
   const first = firstToRunOut(forecast);
   if (first === undefined) return undefined;

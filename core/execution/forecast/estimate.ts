@@ -14,7 +14,7 @@ export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 export interface Amount {
   /** Tokens of input and output; null if nothing limits them. */
   readonly tokens: number | null;
-  /** US dollars as a decimal string; null without prices. */
+  /** Cost in US dollars as a decimal string; null without prices. */
   readonly costUsd: string | null;
 }
 

@@ -8,7 +8,7 @@ export interface Baseline extends SeenValue {
 
 export interface GateQuestion {
   readonly gate: Pick<Gate, 'wakeOn' | 'maxQuietHours'>;
-  /** Undefined before the first value of the version. */
+  /** The value to compare with; undefined before the first value of the version. */
   readonly baseline: Baseline | undefined;
   /** Instant of the schedule; for a manual run, the time of its beginning. */
   readonly dueAt: Date;
@@ -45,7 +45,10 @@ export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
   return { wakes: false, reason: gate.wakeOn === 'changed' ? 'unchanged' : 'empty', changed };
 }
 
-/** Returns the entity tag if a 304, which has no body, would end the run: a run that continues needs the value. */
+/**
+ * Returns the entity tag if an unchanged value would end the run. A run that continues needs the value, and a 304 has
+ * no body.
+ */
 export function conditionalTag(question: GateQuestion): string | null {
   const { baseline } = question;
   if (baseline === undefined) return null;

@@ -23,7 +23,7 @@ export interface PromptRun {
   readonly runAt: Date | null;
   /** The run that this one repeats. */
   readonly retryOf: string | null;
-  /** Null or absent for a run that asked no gate. */
+  /** Verdict of the gate; null or absent for a run that asked no gate. */
   readonly gateVerdict?: GateVerdict | null;
   readonly tools: readonly { readonly name: string }[];
   readonly maxSteps: number;
@@ -34,14 +34,14 @@ export interface PromptRun {
   /** Form that the result must have; null if any text will do. */
   readonly resultForm: ResultForm | null;
   readonly carryResult: boolean;
-  /** Undefined without a previous result, or when the run does not use it. */
+  /** The previous run; undefined without a previous result, or when the run does not use it. */
   readonly previous: PreviousRun | undefined;
-  /** Null without a gate, or when the instructions do not ask for its value. */
+  /** Data of the latest run that has any; null if there is none, or when the instructions do not ask for it. */
   readonly previousData: PreviousData | null;
   /** True when the routine uses the facts of its project; `toldFacts` is null without facts. */
   readonly facts?: boolean;
   readonly toldFacts?: ToldFacts | null;
-  /** Results of held calls; null or absent without any, or if the instructions do not ask for them. */
+  /** Results of held calls; null or absent if there are none, or if the instructions do not ask for them. */
   readonly toldActions?: string | null;
   /** Questions of earlier runs; empty for a routine that may not ask. */
   readonly questions?: readonly ToldQuestion[];
@@ -52,7 +52,7 @@ export interface PromptRun {
 /** The latest successful run of a routine. Backfills, which make up for the past, and follow-ups do not count. */
 export interface PreviousRun {
   readonly finishedAt: Date;
-  /** Null once the result is deleted; a run cannot succeed without one. */
+  /** Result of the run; null once deleted. A run cannot succeed without a result. */
   readonly result: string | null;
 }
 

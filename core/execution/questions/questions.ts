@@ -23,7 +23,7 @@ export interface Question {
   /** The last run that asked the same question, and the number of runs that did. */
   readonly lastRunId: string;
   readonly times: number;
-  /** Null once erased; the choices, the default and the answer are then null too. */
+  /** Text of the question; null once erased. The choices, the default and the answer are then null too. */
   readonly question: string | null;
   /** The permitted answers; null if any text is permitted. */
   readonly choices: readonly string[] | null;

@@ -48,7 +48,7 @@ export interface Result {
   readonly lines: LineChanges | null;
   /** The run with the previous result, if there is one. */
   readonly previousRunId: string | null;
-  /** US dollars as a decimal string. */
+  /** Cost in US dollars as a decimal string. */
   readonly costUsd: string | null;
   readonly startedAt: Date | null;
   readonly finishedAt: Date;

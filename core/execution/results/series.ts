@@ -18,7 +18,7 @@ export interface Series {
   readonly fields: readonly string[];
   /** The number that is read; null if there is none. */
   readonly field: string | null;
-  /** Oldest first. */
+  /** The runs, oldest first. */
   readonly runs: readonly { readonly id: string; readonly at: Date }[];
   /** Items of the newest runs come first. */
   readonly items: readonly {

@@ -78,7 +78,9 @@ export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['na
   return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
 }
 
-/** Looks at the oldest run of all projects, and of each project with days of its own, at the beginning of an index. */
+/**
+ * Looks at the oldest run of all projects, and of each project that chose its own days, at the beginning of an index.
+ */
 function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
   const days = stage.daysOf(rule, sql`p`);
   const daysOfAll = sql`${stage.daysOfAll(rule)}::integer`;

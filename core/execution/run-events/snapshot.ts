@@ -21,8 +21,8 @@ interface Waiting extends PromiseWithResolvers<RunSnapshot> {
 }
 
 /**
- * Reads for all followers of a process. Followers that want the same snapshot share it. Those that ask during a read
- * share the next read, which begins after they asked, so that it shows the change that woke them.
+ * Reads for all followers of a process. Followers that want the same snapshot share it. Followers that ask during a
+ * read share the next read, which begins after they asked, so that it shows the change that woke them.
  */
 export function createSnapshotReader(db: Db): SnapshotReader {
   const waiting = new Map<string, Waiting>();

@@ -172,7 +172,7 @@ export interface RunEnding {
   readonly outcomeSummary?: string | null | undefined;
   /** The model's word for how soon the result should be read. */
   readonly urgency?: Urgency | undefined;
-  /** Undefined if nothing was checked. */
+  /** Results of the checks; undefined if nothing was checked. */
   readonly checks?: readonly CheckResult[];
   /** Warnings about missing tools or texts; default none. */
   readonly warnings?: readonly RunWarning[] | undefined;
@@ -186,7 +186,7 @@ export interface RunEnding {
 
 export interface ResultData {
   readonly value: unknown;
-  /** Key that identifies the items of the list; null without one. */
+  /** Key that identifies the items of the list; null without a key. */
   readonly by: ResultKey | null;
 }
 

@@ -78,7 +78,7 @@ export async function insertOccurrences(tx: Db, occurrences: readonly Occurrence
   return new Set(inserted.map(({ id }) => id));
 }
 
-/** The longest wait of a backfill's run, whose turn comes after everything else. */
+/** The longest wait of a run of a backfill, because these runs start after all others. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
 /** A run of a backfill, and its instant of the schedule. */
@@ -152,7 +152,7 @@ export async function insertBackfill(
 interface InsertedBackfill {
   readonly backfillId: string;
   readonly routineId: string;
-  /** Instants, ascending. */
+  /** Scheduled instants, ascending. */
   readonly instants: readonly Date[];
   /** Ids of the API keys and consents that cause the runs, as in `ManualRun`. */
   readonly startedBy: string | null;

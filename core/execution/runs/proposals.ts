@@ -29,7 +29,7 @@ export function cancelProofs(deps: EndDeps, tx: Db, { routineIds, runIds }: Even
 }
 
 /**
- * Moves the run of an accepted proposal to the routine's new version, which it proves. The proposal's own version,
+ * Moves the run of an accepted proposal to the routine's new version, as its proof. The proposal's own version,
  * numbered below zero, is gone.
  */
 export async function adoptProof(tx: Db, { projectId, runId, revision }: Events['proposal.taken']): Promise<void> {

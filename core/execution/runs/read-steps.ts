@@ -16,7 +16,7 @@ interface StepsOf {
 
 /**
  * Reads all steps of a run in order, from some step on without the texts of models and tools.
- * @returns `leftOutFrom`, the index of the first step without its texts; null if none is
+ * @returns `leftOutFrom`, the index of the first step without its texts; null if all steps have them
  */
 export async function readAllSteps(
   db: Db,

@@ -27,9 +27,9 @@ export interface LastEnded extends Omit<RecentRun, 'at'> {
 interface RoutineRecentRuns {
   /** Id of the routine. */
   readonly id: string;
-  /** Runs, newest first. */
+  /** The runs of the routine, newest first. */
   readonly runs: readonly RecentRun[];
-  /** The last run that ended; null without one. Skipped runs never ran, so they do not count. */
+  /** The last run that ended; null if none has ended. Skipped runs never ran, so they do not count. */
   readonly lastEnded: LastEnded | null;
 }
 

@@ -60,7 +60,7 @@ interface EndedResult {
   readonly trigger: Trigger;
   readonly state: RunState;
   readonly outcome: string | null;
-  /** Null without data. */
+  /** Changes of the data; null without data. */
   readonly changes: ComparedResult | null;
 }
 

@@ -21,13 +21,13 @@ import type {
 } from '#core/execution/run-states/index.ts';
 
 export interface RunUsage extends Usage {
-  /** US dollars as a decimal string; null while no priced step is recorded. */
+  /** Cost in US dollars as a decimal string; null while no priced step is recorded. */
   readonly costUsd: string | null;
 }
 
 export interface RunVerdict {
   readonly useful: boolean;
-  /** Null without a note, and once it is erased. */
+  /** Note of the reader; null without a note, and once it is erased. */
   readonly note: string | null;
   /** The person or key that gave the opinion last; null once deleted. */
   readonly by: Author | null;
@@ -68,7 +68,7 @@ export interface Run extends RunOutcome {
   readonly message: string | null;
   /** True when the values or the question came from a caller who may not write routines. */
   readonly valuesFenced: boolean;
-  /** Data of the result in the form of the version's `resultSchema`; null without one. */
+  /** Data of the result in the form of the version's `resultSchema`; null without a schema. */
   readonly data: unknown;
   /** The comparison of the data with earlier data; null without data. */
   readonly changes: ComparedResult | null;
@@ -113,7 +113,7 @@ export interface Step {
    */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
-  /** Null on a model step. */
+  /** The tool call of the step; null on a model step. */
   readonly tool: ToolRecord | null;
   readonly warnings: readonly StepWarning[];
   readonly usage: RunUsage;
@@ -136,7 +136,7 @@ export interface RunDetail extends Run, Nearby {
   readonly briefing: string | null;
   /** The version of the project's facts that the run got; null for none. */
   readonly factsVersion: number | null;
-  /** Null for a run that asked no gate. */
+  /** Verdict of the gate; null for a run that asked no gate. */
   readonly gate: GateVerdict | null;
   /**
    * Seconds that the run waited until its first step or its end, or has waited until now; null for a skipped

@@ -11,7 +11,7 @@ import { assertWithinQuota } from '#lib/quota.ts';
 export interface SharedLink {
   readonly id: string;
   readonly runId: string;
-  /** Null if the account or the key is gone. */
+  /** Person or API key that made the link; null if the account or the key is gone. */
   readonly createdBy: Author | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;

@@ -55,7 +55,7 @@ export interface StepRun
   /** Milliseconds since the first attempt at this step began. */
   readonly stepAgeMs: number;
   readonly totalTokens: number;
-  /** US dollars as a decimal string; null while no priced step is recorded. */
+  /** Cost of the run so far in US dollars, as a decimal string; null while no priced step is recorded. */
   readonly costUsd: string | null;
   /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;

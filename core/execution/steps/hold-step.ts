@@ -24,7 +24,7 @@ export async function ruleFor(db: Db, { tool, target }: ToolStep): Promise<rules
   return rules.matchingRule(await rules.standingRules(db, target.policy), tool.input);
 }
 
-/** Refuses a call that is made at once but refers to an action of its run, which has no result yet. */
+/** Refuses a call that is made at once but refers to an action of its run: the action has no result yet. */
 export async function refusedReference(
   db: Db,
   key: StepKey,

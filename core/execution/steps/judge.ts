@@ -39,7 +39,7 @@ import { CALL_REQUEST, wasAskedToCall, writtenCall } from './written-call.ts';
 
 /** Consequence of a response: the end of the run, or a next step. */
 export interface JudgedResponse {
-  /** Undefined when the run continues. */
+  /** The end of the run; undefined when the run continues. */
   readonly ending: RunEnding | undefined;
   /** Results of searching the text for patterns, by the index of the check. */
   readonly patterns: Evidence['patterns'];
@@ -48,7 +48,7 @@ export interface JudgedResponse {
   /** The calls that follow; none are made if the run ends. */
   readonly calls: Omit<CallPlan, 'messages'>;
   readonly warnings: readonly StepWarning[];
-  /** US dollars as a decimal string; null if the model has no price. */
+  /** Cost in US dollars as a decimal string; null if the model has no price. */
   readonly costUsd: string | null;
 }
 
@@ -81,7 +81,7 @@ export async function judgeResponse(
 
 interface Answered {
   readonly response: ModelResponse;
-  /** The tool whose call the response contains as text; undefined without one. */
+  /** The tool whose call the response contains as text; undefined if there is none. */
   readonly written: string | undefined;
   /** The limit that lowered the output of this step, if one did. */
   readonly cutBy: FailureReason | undefined;
@@ -152,7 +152,7 @@ function statedEnding(
 
 /** The end of a run after the check of its result against the form that the routine asks for. */
 interface FormedEnding {
-  /** Undefined when the run continues. */
+  /** The end of the run; undefined when the run continues. */
   readonly ending: RunEnding | undefined;
   /** Messages to the model when it must send its result again. */
   readonly messages?: readonly ModelMessage[];

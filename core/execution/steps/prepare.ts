@@ -41,7 +41,8 @@ export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadl
   const { signal } = deadline;
   const option = await findModel(deps, run);
   const opening = await prepareOpening(deps, run, signal, () => passGate(deps, run, signal));
-  // If a text did not fit its schema, the model is asked again under the schema, which leaves no room for tools.
+  // If a text did not fit its schema, the model is asked again with the schema. A request with a schema offers no
+  // tools.
   const tools = repairsText(run.transcript) ? {} : toolSet(run.tools);
   const isHeld = Object.keys(tools).length === 0 && option.abilities.structuredOutputs !== false;
   const fitted = await fitCall(deps.database, run, option, {

@@ -20,7 +20,7 @@ import { settleLostCalls } from './unanswered-calls.ts';
 
 /** The output tokens that a model step may use. */
 export interface GrantedOutput {
-  /** Undefined leaves the limit of the output to the provider. */
+  /** The most output tokens; undefined leaves the limit to the provider. */
   readonly maxOutputTokens: number | undefined;
   /** Reason for ending the run if the model reaches `maxOutputTokens`; set when a limit lowered that number. */
   readonly cutBy: FailureReason | undefined;
@@ -113,7 +113,7 @@ export async function reserveStep(
       throw Stop.fails('max_total_tokens', runLimitInWords(run));
     case 'wait':
       if (run.patienceMs <= 0) throw Stop.fails('budget_exceeded', HELD);
-      // Release the reservations of workers that died, which makes room.
+      // Release the reservations of workers that died, to make room.
       await settleLostCalls(deps, signal, run);
       // The place of this run is free for another.
       if (!run.inLine) deps.admission.nudge();
@@ -158,8 +158,8 @@ function attemptUnderWay({ runId, index, attempt }: StepRun) {
 const LATE = sql`interval '30 seconds'`;
 
 /**
- * Counts the other runs that wait for the widest budget that limits this run, or for a budget inside it: all as
- * `others`, and the older runs, which come first, as `ahead`.
+ * Counts the other runs that wait for the widest budget that limits this run, or for a budget inside that budget: all
+ * of them as `others`, and the older runs, which have priority, as `ahead`.
  */
 function waitersBeside({ runId, organizationId }: StepRun, limits: readonly ScopeLimits[]): Sql {
   const widest = limits.find(isLimited);
@@ -174,7 +174,7 @@ function leaveLine({ runId }: StepRun): Sql {
   return sql`update runs set waits_until = null where id = ${runId}`;
 }
 
-/** Names the cost limit that refuses a model without prices, and who may lift it; undefined without one. */
+/** Names the cost limit that refuses a model without prices, and who may lift it; undefined without a cost limit. */
 export function limitOnUnpriced(
   limits: readonly ScopeLimits[],
   { prices }: Pick<ModelOption, 'prices'>,

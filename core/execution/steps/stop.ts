@@ -97,9 +97,9 @@ export class ModelFailure extends Error {
   /** True when the service itself gave up a running call, so that its usage is never stated. */
   readonly cutOff: boolean;
   /**
-   * Records the end of an account's call that was cut off. The transaction that settles the usage calls this function:
-   * several attempts may get the same outcome, and only the one that gets true counts the usage. Undefined at the
-   * gateway.
+   * Records the end of an account's call that was cut off. The transaction that settles the usage calls this function.
+   * Several attempts may get the same outcome: only the attempt for which the function returns true counts the usage.
+   * Undefined at the gateway.
    */
   readonly endCall: EndCutCall | undefined;
   /** The provider's own words, cleaned; empty without words. Only people who may read the run get them. */
@@ -108,7 +108,7 @@ export class ModelFailure extends Error {
   readonly isStarting: boolean;
   /** Usage that the provider stated for a call that was cut off. */
   readonly usage: Usage | undefined;
-  /** The finish reason of a response that does not count; undefined without one. */
+  /** The finish reason of a response that does not count; undefined if it had none. */
   readonly finishWord: string | undefined;
   /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -155,7 +155,7 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Returns the pause before the next attempt at a model step: the provider's own, or one that doubles. Counts the
+ * Returns the pause before the next attempt at a model step: the provider's own, or a pause that doubles. Counts the
  * provider's failures, not the attempts that were lost with a worker.
  * @param firstPauseMs the pause before the second attempt, which doubles
  * @returns undefined when there is no next attempt: it would be useless, one too many, or too late for the run

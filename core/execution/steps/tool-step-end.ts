@@ -64,7 +64,7 @@ export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['e
   return ownEnd(tool, { ok: outcome.ok, text, told: fenced(text) });
 }
 
-/** @param end.told the text for the model, which is the service's own or fenced */
+/** @param end.told the text for the model: the service's own text, or a fenced text */
 export function ownEnd(
   tool: PendingTool,
   { ok, text, told }: { readonly ok: boolean; readonly text: string; readonly told: string },
@@ -142,7 +142,7 @@ const REHEARSED = {
     'Rehearsed: the call was checked and recorded, but not made, and nothing has changed. Nothing stands in for its answer; go on as if it had succeeded.',
 } as const;
 
-/** Returns the end of a call of a rehearsal, which was not made. */
+/** Returns the end of a rehearsal's call, which was not made. */
 export function stagedEnd(
   tool: PendingTool,
   { standIn, text, secrets }: Omit<rehearsing.StagedCall, 'kind'>,

@@ -30,7 +30,7 @@ export interface ToolStep {
   readonly tool: PendingTool;
   /** The calls that this run has sent before under the same policy, including the call of the gate. */
   readonly earlierCalls: number;
-  /** Undefined if the policy or the connection is gone. */
+  /** Policy and connection of the call; undefined if one of them is gone. */
   readonly target: ToolTarget | undefined;
 }
 

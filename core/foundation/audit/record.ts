@@ -59,7 +59,7 @@ export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Prom
 export interface Author {
   readonly kind: 'person' | 'key';
   readonly id: string;
-  /** Null for an account or a key that is gone. */
+  /** Present name of the author; null for an account or a key that is gone. */
   readonly name: string | null;
 }
 

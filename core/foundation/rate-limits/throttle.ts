@@ -9,7 +9,7 @@ export interface ThrottleRule {
   readonly windowSeconds: number;
 }
 
-/** The events under a key in the current window, this one included, and the seconds until the next window. */
+/** The events under a key in the current window, including the present event, and the seconds until the next window. */
 export interface WindowUse {
   readonly count: number;
   readonly resetSeconds: number;

@@ -30,7 +30,7 @@ export type EndedWork = Exclude<WorkOutcome, { readonly state: 'retry' }>;
 interface AnyKind {
   /** Number of rows attempted at the same time: few enough to end well within their lease. */
   readonly batch: number;
-  /** Waits between attempts. After the last one the row is given up. */
+  /** Waits between attempts. After the last attempt the row is given up. */
   readonly waitsMs: readonly number[];
 }
 

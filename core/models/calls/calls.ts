@@ -13,7 +13,7 @@ export interface CallOrder {
   readonly credentialVersion: number;
   /** Most calls at a time on one account, from the provider's file. */
   readonly concurrency: number;
-  /** Unix milliseconds. */
+  /** Deadline of the call in Unix milliseconds. */
   readonly deadline: number;
   /** Condition in SQL under which a new call may be made: its step still awaits a response. */
   readonly wanted: Sql;
@@ -84,7 +84,7 @@ function lockAccount(
 
 interface Found extends RuntimeLease {
   readonly wanted: boolean;
-  /** Null when the call is not issued. */
+  /** Id of the request; null when the call is not issued. */
   readonly requestId: string | null;
 }
 

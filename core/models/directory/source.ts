@@ -136,7 +136,7 @@ export interface CachedSource {
 
 export interface CacheSettings {
   readonly log: Log;
-  /** False hides addresses and names of variables from callers. */
+  /** True shows addresses and names of variables to callers. */
   readonly showAddresses: boolean;
   readonly timeoutMs?: number;
 }

@@ -8,11 +8,11 @@ import { nextInTimetable, ScheduleError } from '#lib/schedule/index.ts';
 
 /** How many instants of the window get no run, by reason. */
 export interface LeftOut {
-  /** Instants that have a run, by schedule or by hand. */
+  /** Number of instants that have a run, by schedule or by hand. */
   readonly alreadyRan: number;
-  /** Instants that have a run of an earlier backfill. */
+  /** Number of instants that have a run of an earlier backfill. */
   readonly alreadyBackfilled: number;
-  /** Instants that the schedule itself is about to claim. */
+  /** Number of instants that the schedule itself is about to claim. */
   readonly stillDue: number;
 }
 
@@ -26,7 +26,7 @@ export interface BackfillPlan {
 }
 
 interface PlannedWindow extends PastWindow {
-  /** Undefined for a forecast. */
+  /** Id of the backfill; undefined for a forecast. */
   readonly backfillId: string | undefined;
   readonly max: number;
 }

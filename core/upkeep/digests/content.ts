@@ -63,7 +63,7 @@ function newResults(content: DigestContent): MailSection {
   const { projectId, timezone, unread, results, projects } = content;
   const most = Math.max(Math.floor(MOST_ROUTINES / projects), FEWEST_ROUTINES);
   const grouped = [...Map.groupBy(results, ({ routineId }) => routineId).values()];
-  // As on Home, replaced results come last.
+  // List replaced results last, as Home does.
   const isOver = ([latest]: readonly Result[]) => latest?.overtakenBy != null;
   const groups = [...grouped.filter((group) => !isOver(group)), ...grouped.filter(isOver)];
   const left = unread.worthReadingRoutines - Math.min(groups.length, most);

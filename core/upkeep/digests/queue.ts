@@ -32,14 +32,14 @@ interface HeldDigest extends DigestSettings {
   readonly lastDate: string | null;
   readonly organizationId: string;
   readonly projectName: string;
-  /** False if the project's results may not be mailed to the person. */
+  /** True if the project's results may be mailed to the person. */
   readonly mayBeMailed: boolean;
   readonly now: Date;
 }
 
 /**
  * The longest that a run takes from its `finished_at` to its commit. Runs that ended within this time before a digest
- * are left to the next one, so that no run falls between two digests.
+ * are left to the next digest, so that no run falls between two digests.
  */
 const SETTLING_MS = 60_000;
 

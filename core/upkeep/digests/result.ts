@@ -22,7 +22,7 @@ interface Told {
   readonly mail: MailSettings['to'] | null;
   readonly chats: readonly string[];
   readonly finishedAt: Date;
-  /** Null if the result is only data. */
+  /** Text of the result; null if the result is only data. */
   readonly text: string | null;
   readonly data: unknown;
   /** True when a question or held call of this run, not of an earlier one, waits for a person. */

@@ -19,14 +19,14 @@ export interface MadeCheck {
 export interface TestEstimate {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** US dollars as a decimal string; null for a model without prices. */
+  /** Cost in US dollars as a decimal string; null for a model without prices. */
   readonly costUsd: string | null;
 }
 
 export interface ModelTest {
   readonly estimate: TestEstimate;
   readonly checks: readonly MadeCheck[];
-  /** Null when no check was made. */
+  /** Usage of the test; null when no check was made. */
   readonly usage: Usage | null;
   readonly costUsd: string | null;
 }

@@ -22,7 +22,7 @@ interface Known {
  * open rows. Every process reports the same figures: take the maximum. While Postgres is down they are NaN, not wrong.
  */
 export function watchBacklog(registry: Registry, database: Db, known: Known): void {
-  // A scrape reads all gauges at once; they share one query.
+  // A scrape reads all gauges at once, so the gauges share one query.
   let reading: Promise<Backlog | undefined> | undefined;
   const current = () =>
     (reading ??= readBacklog(database, known)

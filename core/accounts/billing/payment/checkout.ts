@@ -142,7 +142,7 @@ async function toPortal(deps: Ready, input: Visitor & { readonly subscribed: Str
   return { url, kind: 'portal' };
 }
 
-/** Returns the open checkout of the plan that can still be used; expires all others of the customer. */
+/** Returns the open checkout of the plan that can still be used; expires all other checkouts of the customer. */
 async function openSession(
   deps: Ready,
   { customer, plan, now }: Visitor & { readonly now: number },

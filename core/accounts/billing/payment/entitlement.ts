@@ -17,7 +17,7 @@ export interface Subscription {
   /** Status as the processor names it. The processor may add names. */
   readonly status: string;
   readonly priceId: string | null;
-  /** Null for a price that this service does not sell. */
+  /** The plan that the subscription pays for; null for a price that this service does not sell. */
   readonly plan: PaidPlan | null;
   readonly priceCents: number | null;
   readonly currency: string | null;

@@ -70,7 +70,7 @@ async function dueForSync(db: Db): Promise<string[]> {
 
 /**
  * Records checkouts that are over, so that no page waits for them. An expired checkout is closed only after a sync has
- * looked for a payment; a paid one is closed together with a request for a sync.
+ * looked for a payment; a paid checkout is closed together with a request for a sync.
  */
 async function closeCheckouts({ database, processor, watch }: PaymentDeps): Promise<void> {
   await database.run`

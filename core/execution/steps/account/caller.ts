@@ -28,7 +28,7 @@ interface Target {
   readonly step: AccountStep;
   readonly provider: ModelProvider;
   readonly runtime: ModelRuntime;
-  /** Unix milliseconds. */
+  /** Deadline of the call in Unix milliseconds. */
   readonly deadline: number;
 }
 

@@ -15,7 +15,7 @@ import { SignInError } from './sign-in.ts';
 
 /** Fields of an authorization server that a sign-in and its renewals use. */
 export const authorizationServer = z.strictObject({
-  /** Absent for a managed provider that names no issuer. */
+  /** Issuer of the server; absent for a managed provider that names none. */
   issuer: z.string().optional(),
   authorizationEndpoint: z.string(),
   tokenEndpoint: z.string(),
@@ -23,7 +23,7 @@ export const authorizationServer = z.strictObject({
   revocationEndpoint: z.string().optional(),
   /** The ways to authenticate a client that the server lists; empty when the server lists none. */
   tokenEndpointAuthMethods: z.array(z.string()),
-  /** True when its responses always carry `iss` (RFC 9207). */
+  /** True when its responses always contain `iss` (RFC 9207). */
   sendsIssuer: z.boolean(),
 });
 export type AuthorizationServer = z.output<typeof authorizationServer>;

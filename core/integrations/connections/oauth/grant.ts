@@ -179,7 +179,7 @@ export async function dropLease(
 }
 
 /**
- * Replaces these tokens by renewed ones.
+ * Replaces these tokens by renewed tokens.
  * @returns false when other tokens were stored meanwhile
  */
 export async function replaceGrant(

@@ -53,7 +53,7 @@ export type ConnectionDraft = Omit<Connection, 'createdAt' | 'updatedAt' | 'seal
 interface ManagedProvider {
   readonly id: string;
   readonly name: string;
-  /** Null if the provider runs no tool server. */
+  /** Address of the tool server; null if the provider runs none. */
   readonly toolServer: string | null;
 }
 

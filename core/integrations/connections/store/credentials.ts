@@ -23,11 +23,11 @@ export async function readSealedCredentials(
 export interface NewCredentials {
   readonly sealed: string;
   readonly expiresInSeconds: number | undefined;
-  /** Undefined keeps the present scopes. */
+  /** Scopes of the new credentials; undefined keeps the present scopes. */
   readonly scopes: readonly string[] | undefined;
 }
 
-/** Replaces the credentials by new ones of a person. @throws {AppError} `connection_not_found` */
+/** Replaces the credentials by new credentials of a person. @throws {AppError} `connection_not_found` */
 export function storeCredentials(
   database: Database,
   by: Actor,

@@ -25,7 +25,7 @@ export interface ProviderServer {
   readonly deviceAuthorizationEndpoint: string | undefined;
   readonly revocationEndpoint: string | undefined;
   readonly jwksUri: string | undefined;
-  /** True when its responses always carry `iss` (RFC 9207). */
+  /** True when its responses always contain `iss` (RFC 9207). */
   readonly sendsIssuer: boolean;
 }
 
@@ -76,7 +76,8 @@ export function signInOf({ file }: Pick<ModelProvider, 'file'>): OAuthAuth {
 }
 
 /**
- * Returns an endpoint of a provider with the client to use there: the operator's, or one that the provider has issued.
+ * Returns an endpoint of a provider with the client to use there: the operator's client, or a client that the provider
+ * has issued.
  */
 export function endpointOf(provider: ModelProvider, url: string, clientId: string): TokenEndpoint {
   const { tokenEndpointAuth: authMethod, tokenBody: body, refusals } = signInOf(provider);

@@ -66,8 +66,8 @@ export function keepAccount(
 }
 
 /**
- * Checks that a person may connect an account: a new account while the project has room, or the account of a connection
- * of their own.
+ * Checks that a person may connect an account: a new account while the project has room, or the account of one of their
+ * connections.
  * @throws {AppError} `limit_reached`, and those of `readOwnConnection`
  */
 export async function checkMayConnect(
@@ -173,7 +173,7 @@ async function upsert(tx: Db, account: TriedAccount & { readonly sealed: string 
 
 /**
  * Makes the label of an account that everyone in the project may see: of an address, only the first letter and the
- * domain remain. The last at sign counts, because a quoted name before it may contain others.
+ * domain remain. The last at sign counts, because a quoted name before it may contain more at signs.
  */
 export function safeLabel({ file }: Pick<ModelProvider, 'file'>, claimed: string | null): string {
   if (claimed === null) return `${file.name} account`;

@@ -11,7 +11,7 @@ export interface TriedCredential {
   readonly verdict: VerifyResult['credential'];
   /** Time until which a good credential's account has no allowance left; null if calls are possible now. */
   readonly notBefore: Date | null;
-  /** Undefined when the list could not be read. The list is fetched again soon. */
+  /** Models of the account; undefined when the list could not be read. The list is fetched again soon. */
   readonly models: CatalogResult['models'] | undefined;
 }
 

@@ -172,7 +172,10 @@ export function isUsable(providers: Pick<ModelProviders, 'enabled'>, alias = 'c'
   )`;
 }
 
-/** Returns the time until which the allowance of an account is used up, as an SQL expression; null if some is left. */
+/**
+ * Returns the time until which the allowance of an account is used up, as an SQL expression; null if some of the
+ * allowance is left.
+ */
 export function notBeforeOf(connectionId: Sql): Sql {
   return sql`(select not_before from model_connections where id = ${connectionId})`;
 }
