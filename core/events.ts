@@ -46,8 +46,8 @@ export interface ChangedTools extends Routines {
 }
 
 /**
- * Calls the handlers of an event one after another, in the transaction of the change: an error in one rolls the change
- * back. Work outside Postgres is left to `afterCommit`.
+ * Calls the handlers of an event one after another, in the transaction of the change: an error in one handler rolls the
+ * change back. Work outside Postgres is left to `afterCommit`.
  */
 export type Emit = <Name extends keyof Events>(tx: Db, name: Name, event: Events[Name]) => Promise<void>;
 

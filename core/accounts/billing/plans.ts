@@ -13,7 +13,7 @@ export const PLANS = {
 export type Plan = keyof typeof PLANS;
 
 export interface PlanRule {
-  /** True when a payment processor is configured; without one the service is self-hosted. */
+  /** True when a payment processor is configured; otherwise the service is self-hosted. */
   readonly billingConfigured: boolean;
   /** The plan of every organization on a self-hosted service. */
   readonly defaultPlan: Plan;
@@ -58,7 +58,7 @@ export function mayWrite(plan: Plan, actor: 'key' | 'session'): boolean {
 /** The paid plans, the cheapest first. */
 export const PAID_PLANS = ['starter', 'pro', 'scale'] as const satisfies readonly PaidPlan[];
 
-/** Price ids of each paid plan: the first is sold, the others stay recognized. */
+/** Price ids of each paid plan: the first is sold, and the others are still accepted. */
 export type PriceList = Readonly<Record<PaidPlan, readonly [sold: string, ...former: string[]]>>;
 
 /** Returns the plan of a price; undefined for a price that this service does not sell. */
@@ -125,7 +125,7 @@ export async function takeRuns(tx: Db, input: { organizationId: string; plan: Pl
   return granted;
 }
 
-/** Returns an SQL condition: another organization has run something in the last two months. */
+/** Returns an SQL condition: another organization has had a run in the last two months. */
 export function othersHaveRun(organizationId: Sql): Sql {
   return sql`exists (select from period_runs others
     join organizations there on there.id = others.organization_id and there.deleted_at is null
@@ -155,7 +155,7 @@ export async function runsPerDay(db: Db, organizationId: string, least: number):
 export interface PeriodUsage {
   readonly start: Date;
   readonly end: Date;
-  /** `subscription` for a paid plan, otherwise the calendar month in UTC. */
+  /** Kind of the period: `subscription` for a paid plan, otherwise the calendar month in UTC. */
   readonly kind: 'subscription' | 'month';
   readonly runs: number;
   readonly activeRoutines: number;

@@ -207,7 +207,7 @@ const SIGN_UP_REFUSALS = {
 async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise<void> {
   if (mode === 'open') return;
   if (mode === 'invited') {
-    // A body that does not parse is reported by the library.
+    // The library reports a body that cannot be parsed.
     const { email = '', invitation } = signUpBody.safeParse(body).data ?? {};
     if (invitation !== undefined && (await isInvited(db, email, invitation))) return;
   }

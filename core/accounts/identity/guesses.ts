@@ -19,7 +19,7 @@ export interface Guess {
   readonly browserId: string | undefined;
 }
 
-/** Limits sign-ins by unknown browsers from one network to any accounts, against password spraying. */
+/** Limits sign-ins from one network by unknown browsers, over all accounts, against password spraying. */
 export const SIGN_INS_OF_NETWORK: ThrottleRule = { name: 'sign-in-of-network', limit: 3, windowSeconds: 10 };
 
 const FEW = 10;
@@ -75,7 +75,7 @@ export async function acceptGuess(db: Db, guess: Guess): Promise<void> {
   if (ofAccount !== undefined) await uncount(db, ofAccount.rule, ofAccount.subject);
 }
 
-/** Takes an attempt whose proof was not checked out of all counts. */
+/** Takes an attempt out of all counts, because its proof was not checked. */
 export async function takeBackGuess(db: Db, guess: Guess): Promise<void> {
   for (const { rule, subject } of countsOf(guess)) await uncount(db, rule, subject);
 }

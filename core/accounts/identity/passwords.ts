@@ -49,7 +49,7 @@ export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
     try {
       return await work();
     } finally {
-      // The place goes to the first caller in line, so that no later caller takes it.
+      // Give the place to the first caller in line, so that no later caller takes it.
       const next = known.shift() ?? strangers.shift();
       if (next === undefined) running -= 1;
       else next();

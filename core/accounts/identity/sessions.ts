@@ -8,7 +8,7 @@ import { AppError } from '#lib/errors.ts';
 export interface ListedSession {
   readonly id: string;
   readonly createdAt: Date;
-  /** Time of the last prolongation. A session in use is prolonged once a day. */
+  /** Time at which the session was last prolonged. A session in use is prolonged once a day. */
   readonly updatedAt: Date;
   readonly expiresAt: Date;
   readonly address: string | null;
@@ -70,7 +70,7 @@ export async function endSessionsOf(
   return ended;
 }
 
-/** Limits how often a member must prove who they are, because they cannot work meanwhile. */
+/** Limits how often a member must prove who they are, because the member cannot work until then. */
 const ENDINGS: ThrottleRule = { name: 'end-sessions', limit: 5, windowSeconds: 60 * 60 };
 
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };

@@ -99,7 +99,7 @@ function assertConfirmed(name: string, confirm: string): void {
  */
 const PROJECTS = 100;
 
-/** Longest time for which a request that began before the deletion of its project can still write into it. */
+/** Longest time for which a request that began before the deletion of its project can still write into the project. */
 const LATE_WRITES = sql`interval '1 hour'`;
 
 /** Finds deleted projects that may still contain text of people. */
@@ -112,8 +112,8 @@ export async function projectsToErase(db: Db): Promise<string[]> {
 }
 
 /**
- * Records that these projects are empty. A project is recorded only once late writes into it are impossible; until
- * then, each pass erases them.
+ * Records that these projects are empty. A project is recorded only once late writes into it are impossible, so that no
+ * late write escapes the erasure.
  * @returns how many were recorded
  */
 export function markErased(db: Db, ids: readonly string[]): Promise<number> {

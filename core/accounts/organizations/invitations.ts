@@ -132,8 +132,8 @@ const MAILS_OF_NEW: ThrottleRule = { ...MAILS, limit: 10 };
 
 /**
  * Mails an invitation, unless the inviter has sent a hundred today, or ten with an account younger than a week. The
- * mail goes to a stranger from the operator's domain: it names the inviter's address, and mail programs can make no
- * link of the organization's name.
+ * mail goes to a stranger from the operator's domain: it names the inviter's address, and mail programs cannot turn the
+ * organization's name into a link.
  */
 async function mailInvitation(
   db: Db,

@@ -20,7 +20,8 @@ export interface AskedConsent {
 }
 
 /**
- * Reads a request from the query that the authorization server has signed. The decision checks the signature.
+ * Reads a request from the query that the authorization server has signed. The signature is checked when the person
+ * decides.
  * @throws {AppError} `attempt_not_found`, `attempt_expired`
  */
 export async function readAskedConsent(db: Db, oauthQuery: string): Promise<AskedConsent> {

@@ -26,9 +26,9 @@ interface Found extends AssistantAccess {
 }
 
 /**
- * Finds the person and project of a bearer token for `PUBLIC_URL/mcp`. Undefined for a token that is unknown, has
- * expired, was revoked or is for another resource; while the project has switched MCP off; and for a person who left
- * the organization or lacks a second factor that it demands.
+ * Finds the person and project of a bearer token for `PUBLIC_URL/mcp`. Returns undefined for a token that is unknown,
+ * has expired, was revoked or is for another resource; while the project has switched MCP off; and for a person who
+ * left the organization or lacks a second factor that it demands.
  */
 export async function authenticateMcpToken(
   deps: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sql, type Db } from '#lib/database/index.ts';
 import { invalid } from '#lib/errors.ts';
 
-/** Lists the events that people can be mailed about. */
+/** Lists the events about which people can get mail. */
 export const MAIL_EVENTS = ['failed', 'paused', 'budget', 'partial', 'recovered', 'held', 'question'] as const;
 export type MailEvent = (typeof MAIL_EVENTS)[number];
 

@@ -120,7 +120,7 @@ export async function readProject(
 }
 
 /**
- * Changes an organization. Only an owner who has a second factor can demand one.
+ * Changes an organization. Only an owner who has a second factor can demand second factors.
  * @throws {AppError} `organization_not_found`, `forbidden` when the person is neither owner nor admin,
  * `owner_required`, `second_factor_required`
  */

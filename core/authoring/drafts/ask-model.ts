@@ -33,7 +33,7 @@ export interface ModelDraft {
   readonly spent: Omit<SpentBesideRuns<unknown>, 'value'> | null;
 }
 
-/** Asks a model for a draft, and once more if its response is refused. Undefined if both attempts fail. */
+/** Asks a model for a draft, and once more if its response is refused. Returns undefined if both attempts fail. */
 export async function askModel(
   deps: AskDeps,
   where: Where,

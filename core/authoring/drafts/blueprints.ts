@@ -37,7 +37,7 @@ const blueprint = z.strictObject({
   slots: z.array(slot).min(1),
 });
 
-/** A prepared routine, which a few answers complete. */
+/** A prepared routine that a few answers complete. */
 export interface Blueprint extends Readonly<z.output<typeof blueprint>> {
   /** The times of `when` as five cron fields. */
   readonly schedule: string;

@@ -111,12 +111,12 @@ export function readDraft(text: string, sentence: string, { skills, tools }: Own
   return { ...draft, ...withoutFiller(draft, subject, skills), when };
 }
 
-/** Removes skills that the sentence does not ask for, and empty phrases: small models fill lists with them. */
+/** Removes skills that the sentence does not ask for, and empty phrases, because small models add such entries. */
 function withoutFiller(draft: DraftedFields, subject: ReadonlySet<string>, skills: OwnLists['skills']) {
   const fitting = new Set(bestMatches(subject, skills, (each) => each).map(({ reference }) => reference));
   const questions = [...new Set(draft.questions)].filter((text) => /[?？؟;]$/u.test(text) && isPhrase(text));
   return {
-    // A sentence in another language than the skills fits none of them, so the choice of the model stays.
+    // A sentence in another language than the skills fits none of them: keep the choice of the model.
     skills: fitting.size === 0 ? draft.skills : draft.skills.filter((reference) => fitting.has(reference)),
     questions,
     assumptions: [...new Set(draft.assumptions)].filter((text) => isPhrase(text) && !draft.questions.includes(text)),

@@ -44,7 +44,7 @@ export function writeFacts(
   const { projectId, text, expectedVersions } = input;
   return transaction(database, async (tx) => {
     await holdProject(tx, projectId);
-    // Before the first version there is no row to lock.
+    // Lock a key, because before the first version there is no row to lock.
     await lockKey(tx, `ras:facts:${projectId}`);
     const before = await readFacts(tx, projectId);
     if (expectedVersions?.includes(before.version) === false) throw new AppError('precondition_failed');
@@ -69,8 +69,8 @@ export const KEPT_FACTS = 100;
 const FORGET_EVERY = 20;
 
 /**
- * Deletes versions beyond the newest hundred, because a program can write facts ten times a second. Versions that a
- * kept run was given, or that a routine's proof or activation names, stay.
+ * Deletes versions beyond the newest hundred, because a program can write facts ten times a second. Keeps versions that
+ * a kept run was given, or that a routine's proof or activation names.
  */
 async function forgetFacts(
   tx: Db,

@@ -42,7 +42,7 @@ export type Finish =
       readonly result: string | null;
       readonly next?: NextRuns | undefined;
     }
-  /** The reason why no call of `finish` in the response counts, so that the run continues. */
+  /** The reason why no call of `finish` in the response counts; the run then continues. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
@@ -78,7 +78,10 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
 
 const HOUR_MS = 3_600_000;
 
-/** Reads the requests of a run to later runs. @returns undefined for none; a text with the reason for a refusal */
+/**
+ * Reads the requests of a run to later runs.
+ * @returns undefined if there are none; the reason as a text if they are refused
+ */
 function readNext(
   { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
   { mayComplete, mayPutOffHours }: EndRule,

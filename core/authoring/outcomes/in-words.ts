@@ -2,7 +2,7 @@ import { sql } from '#lib/database/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 import type { Changes } from './changes.ts';
 
-/** SQL condition on a run `run`: its text is only the JSON of its data, which is not shown to people. */
+/** SQL condition on a run `run`: its text is only the JSON of its data. Such a text is not shown to people. */
 export const isOnlyData = sql`(run.data is not null and run.result ~ ${'^\\s*(```(json)?\\s*)?[[{]'})`;
 
 /** The most lines of data that are made for a message. The message itself may be cut further. */

@@ -67,8 +67,8 @@ export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError
 }
 
 /**
- * Lists the checks that a schema of the request cannot make. A change is checked as the whole routine that it makes.
- * The checks throw `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
+ * Lists the checks that a schema of the request cannot make. A change is checked as the whole routine that results from
+ * it. The checks throw `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
  * `invalid_webhook_url`, `invalid_skill`, `invalid_model` and `models_unavailable`.
  */
 export function routineChecks(
@@ -111,8 +111,8 @@ export function routineChecks(
     async () => {
       const sizes = await measureSkills(db, skills, projectId, fields.skills, { attached, skillLengths });
       if (!textChanged) return;
-      // The greatest length of facts, in UTF-16 code units: a later change of the facts must not make the text of a run
-      // too long.
+      // Use the greatest length of facts, in UTF-16 code units, because a later change of the facts must not make the
+      // text of a run too long.
       const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
       checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
     },

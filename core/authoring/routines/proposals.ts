@@ -117,7 +117,9 @@ export async function dropProposals(
   });
 }
 
-/** Closes a proposal that was taken over, and deletes its version: the routine has the same one under a new number. */
+/**
+ * Closes a proposal that was taken over, and deletes its version: the routine has the same version under a new number.
+ */
 export async function closeTaken(
   tx: Db,
   { projectId, routineId, revision }: { projectId: string; routineId: string; revision: number },

@@ -23,7 +23,10 @@ export interface Routine extends RoutineFields {
   readonly revision: number;
   /** Version number: counts all changes, and serves as the `ETag`. */
   readonly version: number;
-  /** Time of a change made outside the routine's files since they were last applied; null without such a change. */
+  /**
+   * Time of a change that was made outside the routine's files after they were last applied; null without such a
+   * change.
+   */
   readonly driftedAt: Date | null;
   /** The author of the last change outside the files. */
   readonly driftedBy: Author | null;

@@ -8,7 +8,7 @@ import { routineStatesBefore, type Mover, type StateMove } from './states.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**
- * Inserts a draft with its first version. Undefined when an earlier attempt of the same request inserted it.
+ * Inserts a draft with its first version. Returns undefined when an earlier attempt of the same request inserted it.
  * @throws {AppError} `external_key_taken`
  */
 export async function insertRoutine(

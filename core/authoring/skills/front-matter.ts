@@ -6,7 +6,7 @@ export const SCHEDULED = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
 export const CADENCES = [...SCHEDULED, 'on-demand'] as const;
 type Scheduled = (typeof SCHEDULED)[number];
 
-/** Suggested schedules: at seven in the morning of the routine's time zone, weekly ones on Mondays. */
+/** Suggested schedules: at seven in the morning of the routine's time zone, weekly schedules on Mondays. */
 export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   daily: '0 7 * * *',
   weekly: '0 7 * * 1',

@@ -9,7 +9,7 @@ export interface AttachedSkill {
   readonly reference: string;
   readonly name: string;
   readonly instructions: string;
-  /** Revision of the text of a custom skill; null for a curated one. */
+  /** Revision of the text of a custom skill; null for a curated skill. */
   readonly revision: number | null;
 }
 
@@ -106,7 +106,7 @@ interface MeasuredOtherwise {
   readonly skillLengths: ReadonlyMap<string, number>;
 }
 
-/** Returns the references that name neither a curated skill nor a custom one of the project. */
+/** Returns the references that name neither a curated skill nor a custom skill of the project. */
 export async function missingSkills(
   db: Db,
   catalogue: SkillCatalogue,

@@ -114,7 +114,7 @@ const FORGET_EVERY = 20;
 
 /**
  * Deletes the revisions of a skill beyond the newest hundred, because a program can change a skill ten times a second.
- * Revisions that a kept run was given, or that a routine's proof or activation names, stay.
+ * Keeps revisions that a kept run was given, or that a routine's proof or activation names.
  */
 export async function forgetRevisions(
   tx: Db,

@@ -8,7 +8,7 @@ interface CalculateTool {
   readonly description: string;
   /** JSON Schema of the arguments. It is flat, because some gateways refuse `oneOf` at the top of a tool's input. */
   readonly inputSchema: Record<string, unknown>;
-  /** Computes one operation. Never throws: an error comes back as a result that says what to send instead. */
+  /** Computes one operation. Never throws: an error is returned as a result that says what to send instead. */
   execute(args: unknown): CalculateOutcome;
 }
 

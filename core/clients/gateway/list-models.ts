@@ -52,7 +52,7 @@ function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
 
 /** A source, completed by facts from its server's list. */
 export interface SeenSource extends ModelSource {
-  /** True for a server of the operator's own, whose models cost nothing. */
+  /** True for the operator's own server, whose models cost nothing. */
   readonly local: boolean;
 }
 

@@ -73,7 +73,7 @@ function clean(said: string, { sent, apiKey }: { sent: JsonObject; apiKey: strin
 
 const REDACTED = '[redacted]';
 
-/** Keys as providers print them in errors, whole or masked. */
+/** Matches keys as providers print them in errors, whole or masked. */
 const KEY_LIKE = /\b(?:sk|pk|rk|gsk|xai|AIza|key|hf)[-_][\w*.-]{6,}/g;
 
 /** A piece of this many characters that also occurs in the prompt counts as a quotation. */

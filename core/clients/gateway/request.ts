@@ -11,7 +11,7 @@ import { collectStream } from './stream.ts';
 /** Most bytes of a response: a completion is text for a person, so a longer response is an error of the provider. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Most bytes of a refusal that are read. The server's words come at the start. */
+/** Most bytes of a refusal that are read. The server's words are at the start. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** Passes a call's stream listener to the `fetch` that the library calls. */
@@ -50,7 +50,7 @@ export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
     const isEventStream = String(headers['content-type']).includes('event-stream');
     const text = await readAnswer(bounded(body), { isEventStream, refuse, onStream });
     if (statusCode === 200 && text.trim() === '') throw brokenOff(false);
-    // `Response` takes no text, not even an empty one, for a status that has no body.
+    // `Response` takes no text, not even an empty text, for a status that has no body.
     return new Response(text === '' ? null : text, { status: statusCode, headers: JSON_BODY });
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library calls it with an address and a text only

@@ -123,7 +123,7 @@ class OpenCall {
 
   /**
    * Tells whether a piece begins another call.
-   * @param isElsewhere the piece's index is not the index of this call
+   * @param isElsewhere true if the piece's index is not the index of this call
    */
   isFollowedBy({ index, id, name, args }: Piece, isElsewhere: boolean): boolean {
     if (this.name === '' || (name === undefined && args.trim() === '')) return false;

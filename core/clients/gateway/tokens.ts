@@ -82,7 +82,7 @@ export function usageOf(
   };
 }
 
-/** Returns counts as whole numbers, with 0 for a missing or impossible one. */
+/** Returns counts as whole numbers, with 0 for a missing or impossible count. */
 export function countsOf(stated: StatedTokens): CallUsage {
   return {
     inputTokens: tokenCount(stated.inputTokens),

@@ -176,7 +176,9 @@ const MAX_NODES = 2_000;
  * Most nodes of a schema for a quick check. Within this limit a schema compiles in some 20 ms, even on a busy machine.
  */
 const QUICK_NODES = 60;
-/** Limit for a schema and for a value, as JSON: the time of a quick check is at most proportional to their product. */
+/**
+ * Longest JSON of a schema and of a value for a quick check: its time is at most proportional to the product of both.
+ */
 const QUICK_LENGTH = 10_000;
 
 /**

@@ -41,7 +41,8 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
-  // Make a new instance each time: in a shared one a schema could take the `$id` of another, or of the dialect itself.
+  // Make a new instance each time: in a shared instance a schema could take the `$id` of another schema, or of the
+  // dialect itself.
   const ajv = formats.default(new Dialect({ ...OPTIONS, validateSchema: false }));
   const validate = ajv.compile(schema);
   return (value) => {
@@ -82,7 +83,7 @@ const linearPattern: RegExpEngine = Object.assign((pattern: string, flags: strin
 const OPTIONS = {
   strict: false,
   logger: false,
-  // A property called `constructor` exists when the value has it, and not because every object inherits one.
+  // A property called `constructor` exists when the value has it, and not because every object inherits it.
   ownProperties: true,
   // Inlining nested references would multiply the code.
   inlineRefs: false,

@@ -39,8 +39,8 @@ export const NAMED_SUBSCHEMAS = [
  */
 export function readLeniently(schema: JsonObject): ReadableSchema {
   const first = readRoot(schema, {});
-  // If a definition lost a keyword, it allows more, so a reference to it inside a negation refuses more: read the
-  // schema again with such references left out.
+  // A definition that lost a keyword allows more, so a reference to it inside a negation refuses more: read the schema
+  // again with such references left out.
   const read = first.leftOut.length === 0 ? first : readRoot(schema, { distrustsRefs: true });
   try {
     void compileSchema(read.schema);

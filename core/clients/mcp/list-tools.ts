@@ -120,7 +120,7 @@ async function* pagesOf(
 export interface FoundTool {
   /** The tool; undefined when it is gone, or when a list leaves it out. */
   readonly definition: ToolDefinition | undefined;
-  /** The usable tools that are listed before the wanted one, by name. */
+  /** The usable tools that are listed before the wanted tool, by name. */
   readonly listed: ReadonlyMap<string, ToolDefinition>;
   /** Time for which the server guarantees its list; infinite when the server names no time. */
   readonly ttlMs: number;

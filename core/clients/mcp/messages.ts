@@ -71,7 +71,7 @@ function stated(value: unknown): string {
 
 /**
  * Tells whether a server says by an HTTP status that it no longer knows the session of a request. MCP requires 404; 400
- * and 410 are common, and gateways say 401 to requests without credentials.
+ * and 410 are common, and gateways respond with 401 to requests without credentials.
  */
 export function isStatusOfLostSession(status: number): boolean {
   return STATUSES.has(status);
@@ -164,7 +164,7 @@ function isIdOf(asked: Asked, id: unknown): boolean {
   return (typeof id === 'number' || typeof id === 'string') && String(id) === String(asked.id);
 }
 
-/** Tells whether a member has a value. Servers write null, false or an empty text for none. */
+/** Tells whether a member has a value. Servers write null, false or an empty text for a missing value. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }

@@ -33,7 +33,7 @@ export function readDiscovery(result: unknown): unknown {
 const UNSTATED_VERSION = '2025-03-26';
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
-/** Reads whether a server has tools. A server that does not state its capabilities counts as one that has. */
+/** Reads whether a server has tools. A server that does not state its capabilities counts as a server with tools. */
 function readCapabilities(capabilities: unknown): JsonObject {
   if (!isJsonObject(capabilities)) return { tools: {} };
   return 'tools' in capabilities && capabilities['tools'] !== false ? { tools: {} } : {};

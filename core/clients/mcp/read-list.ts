@@ -18,7 +18,7 @@ export type ListedTool =
   | { readonly definition: ToolDefinition; readonly dropped: readonly FieldFault[] }
   | { readonly definition?: undefined; readonly name: string | null; readonly fault: FieldFault };
 
-/** A field of a tool that cannot be read, with the reason as a clause that follows its name. */
+/** A field of a tool that cannot be read, with the reason as a clause that can follow the field's name. */
 export interface FieldFault {
   readonly field: string;
   readonly reason: string;
@@ -69,7 +69,7 @@ function readTool(tool: unknown): ListedTool {
   };
 }
 
-/** Makes a schema require an object, as arguments are objects (MCP, "Tools: Data Types"). */
+/** Makes a schema require an object, because arguments are objects (MCP, "Tools: Data Types"). */
 function ofObjects(schema: JsonObject | null | undefined): JsonObject {
   return schema?.['type'] === 'object' ? schema : { ...schema, type: 'object' };
 }

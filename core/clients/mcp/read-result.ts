@@ -20,7 +20,7 @@ export type ContentPart =
       readonly data: string;
     }
   | { readonly type: 'link'; readonly name: string; readonly mimeType: string | null; readonly uri: string }
-  /** An unreadable part of a tool's result, with the reason in the service's words except for a name. */
+  /** An unreadable part of a tool's result, with the reason in the service's words, which may quote a name. */
   | { readonly type: 'unreadable'; readonly why: string };
 
 /** Reads the result of `tools/call`, each part separately. @throws {ToolServerError} `malformed` */

@@ -53,7 +53,7 @@ export function createServerFetch({
   const home = new URL(server.url).origin;
   const watch = createResponseWatch();
   const secrets = new Set(secretsInAddress(server.url));
-  /** The latest request; a resumed stream still responds to it. */
+  /** The latest request; a resumed stream still responds to this request. */
   let latest: Asked | undefined;
   let held: unknown;
   let isUnnamed = false;

@@ -7,7 +7,7 @@ export interface CallLimits {
   readonly timeoutMs: number;
 }
 
-/** The life of a session: the first failure ends it, and every later operation fails with the same error. */
+/** The life of a session: the first failure ends the session, and every later operation fails with the same error. */
 export interface SessionLife {
   /** Aborted when the session ends. */
   readonly signal: AbortSignal;
@@ -41,7 +41,7 @@ export function createSessionLife(): SessionLife {
       const stopWith = (reason: ToolServerError) => {
         stop.abort(reason);
         stopped.reject(reason);
-        // Delayed a little, so that a server that understands the cancellation gets it first.
+        // Delay the end a little, so that a server that understands the cancellation gets it first.
         setTimeout(() => end(reason), GRACE_MS).unref();
       };
       const timer = setTimeout(() => stopWith(new ToolServerError('too_slow')), timeoutMs);

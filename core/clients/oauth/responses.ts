@@ -9,12 +9,12 @@ export interface Tokens {
    * text.
    */
   readonly expiresInSeconds: number | undefined;
-  /** The granted scope; undefined when it equals the requested one. */
+  /** The granted scope; undefined when it equals the requested scope. */
   readonly scope: string | undefined;
   readonly idToken: string | undefined;
 }
 
-/** A client that an authorization server has made for this service. */
+/** A client that an authorization server has registered for this service. */
 export interface Registration {
   readonly id: string;
   readonly secret: string | undefined;

@@ -112,7 +112,7 @@ interface Refresh {
   readonly repeatsLost?: boolean;
 }
 
-/** Hosts of Microsoft Entra, also of its national clouds. */
+/** Hosts of Microsoft Entra, including its national clouds. */
 const ENTRA = /^(?:login\.microsoftonline\.(?:com|us)|login\.partner\.microsoftonline\.cn|sts\.windows\.net)$/;
 
 /** Posts to an endpoint as this service's client, and reads its response. @throws {TokenError} `away` or `unknown` */

@@ -143,7 +143,7 @@ export const spendingKind: RecordKind = {
 };
 
 /**
- * Mails about the budgets that a step has filled to four fifths, or used up. Each threshold is reported once in a
+ * Mails about the budgets of which a step has spent four fifths, or everything. Each threshold is reported once in a
  * period, so the end of the run does not repeat it.
  */
 export async function notifySpending(

@@ -66,7 +66,7 @@ export const endedRun = z.object({
   pausedBecause: z.string().nullable(),
   /** True for the first success after failures. */
   recovered: z.boolean(),
-  /** True for a follow-up or a rehearsal: their ends are no news, only their spending is. */
+  /** True for a follow-up or a rehearsal: mails report their spending, but not their ends. */
   answers: z.boolean().default(false),
   /** The budget that left too little for the next step; null without such a budget, or when it is unknown. */
   passedLimit: z.object({ scope: z.string(), name: z.string() }).nullable(),

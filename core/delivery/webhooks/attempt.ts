@@ -112,7 +112,10 @@ type AttemptVerdict =
   | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
   | { readonly state: 'failed'; readonly reason: DeliveryFailure };
 
-/** Decides the consequence of an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+/**
+ * Decides the consequence of an attempt: only 2xx is success. `rung` is the attempt's place on the retry schedule, from
+ * 1.
+ */
 function decideVerdict(rung: number, exchange: Exchange): AttemptVerdict {
   const { status, interrupted, retryAfterMs } = exchange;
   if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };
@@ -141,7 +144,7 @@ export const RETRY_LADDER_MS: readonly number[] = [
 
 export const MAX_ATTEMPTS = RETRY_LADDER_MS.length + 1;
 
-/** Each wait varies by up to this fraction, so that deliveries that failed together do not return together. */
+/** Each wait varies by up to this fraction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 
 /**

@@ -149,7 +149,7 @@ function eventType(run: ReportedRun): EventType {
 /** The longest result text of an event, in bytes of UTF-8. The run's detail has all of it. */
 export const MAX_RESULT_BYTES = 256 * 1024;
 
-/** Builds the JSON text that is signed and sent. It is stored as text, so every attempt sends the same bytes. */
+/** Builds the JSON text that is signed and sent. The text is stored, so that every attempt sends the same bytes. */
 export function eventBody(run: ReportedRun): string {
   const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, costUsd } = run;
   const { estimatedUsage: estimated } = run;

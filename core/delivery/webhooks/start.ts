@@ -28,7 +28,7 @@ export async function startDueDeliveries(
   const end = performance.now() + withinMs;
   let started = 0;
   signal?.throwIfAborted();
-  // Reads one entry of a small index: most nudges find nothing.
+  // Check first, because most nudges find nothing. The check reads one entry of a small index.
   if (!(await anyDue(database))) return started;
   for (;;) {
     signal?.throwIfAborted();
@@ -61,7 +61,7 @@ async function startDelivery(
 }
 
 /**
- * Makes a delivery in any state due now, with a whole new retry schedule. Its attempts stay on record, and one
+ * Makes a delivery in any state due now, with a whole new retry schedule. Its attempts stay on record, and an attempt
  * that is under way becomes the first of the new schedule.
  * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased` when its body is gone, `routine_archived`
  */

@@ -4,7 +4,9 @@ import { sql } from '#lib/database/index.ts';
 import type { ToolTarget } from '#core/integrations/tools/index.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
 
-/** States of a held call. `open` waits for a person; `approved` and `sending` are under way; the others are ends. */
+/**
+ * States of a held call. `open` waits for a person; `approved` and `sending` are under way; all other states are final.
+ */
 export const ACTION_STATES = {
   open: 'it waits for a person',
   approved: 'a person has approved it, and it has not been sent',

@@ -24,8 +24,8 @@ interface Decision {
 }
 
 /**
- * Approves an open action that is unchanged since the approver saw it; it is sent once. Other arguments make a new
- * action in place of the open one. An approved action is returned unchanged.
+ * Approves an open action that is unchanged since the approver saw it; its call is sent once. Other arguments make a
+ * new action in place of the open one. An approved action is returned unchanged.
  * @param wanted.digests digests of the contents that the approver has seen
  * @throws {AppError} `action_not_found`, `own_action`, `action_differs`, `action_closed`, `action_not_allowed`,
  * `action_waits`, `invalid_request` for other arguments that do not fit the tool or its policy
@@ -70,7 +70,7 @@ export async function approveAction(
   return refuse(deps, wanted, 'expired');
 }
 
-/** Rejects an open action; a rejected one is returned unchanged. @throws {AppError} as `approveAction` does */
+/** Rejects an open action; a rejected action is returned unchanged. @throws {AppError} as `approveAction` does */
 export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly note: string | null }): Promise<Action> {
   const { projectId, id, by, credential, note } = wanted;
   return deciding(deps, async (tx) => {
@@ -145,7 +145,7 @@ async function refuse(deps: DecideDeps, wanted: Decision, reason: ActionReason):
   throw new AppError(code, `The action is closed: ${ACTION_REASONS[reason]}.`);
 }
 
-/** The policy may have been narrowed since the call was held. */
+/** Checks the arguments again, because the policy may have been narrowed since the call was held. */
 async function assertFits({ policy }: ToolTarget, { arguments: args }: Action): Promise<void> {
   if (args === null || hasReference(args)) return;
   const unfit = await judging.judgeArguments(policy, args);
@@ -239,7 +239,7 @@ async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId
   return referred.length === refersTo.length && referred.every(isUsable);
 }
 
-/** The deciding program counts as a cause of the runs that follow. */
+/** Returns the API keys and consents that caused the run, and the credential of the program that decided. */
 function withProgram(credential: string | null) {
   return sql`array_remove(array_append(started_by, ${credential}::text), null)`;
 }

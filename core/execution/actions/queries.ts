@@ -17,7 +17,7 @@ export function listActions(db: Db, projectId: string, filter: ActionFilter, pag
     ...(routineId === undefined
       ? [ownedBy(sql`project_id`, projectId)]
       : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
-    // A literal, so that Postgres reads the few open actions from their own index.
+    // Use a literal, so that Postgres reads the few open actions from their own index.
     ...(state === undefined ? [] : [state === 'open' ? sql`state = 'open'` : sql`state = ${state}`]),
     ...(runId === undefined ? [] : [sql`(run_id = ${runId} or last_run_id = ${runId})`]),
   ];

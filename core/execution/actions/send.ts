@@ -105,7 +105,10 @@ async function markSending(db: Db, { id, projectId }: Action, policy: ToolPolicy
   return marked > 0;
 }
 
-/** Longer than any call takes. After this lease, another process records that the outcome is unknown. */
+/**
+ * Lease of an action: longer than any call takes. After this lease, another process records that the outcome is
+ * unknown.
+ */
 const SENDING_LEASE = sql`interval '10 minutes'`;
 
 export interface ActionEnd {

@@ -72,7 +72,7 @@ async function giveBack(db: Db, due: readonly DueAction[]): Promise<void> {
   `;
 }
 
-/** Settles actions whose worker was lost while it sent them, and approved ones that could not be sent in time. */
+/** Settles actions whose worker was lost while it sent them, and approved actions that could not be sent in time. */
 async function settleActions(deps: StartActionsDeps): Promise<void> {
   const lost = await deps.database.rows<{ id: string; projectId: string; state: string }>`
     select id, project_id as "projectId", state from actions

@@ -10,7 +10,7 @@ export interface AdmissionDeps extends Pick<Core, 'database' | 'log'> {
 
 export interface AdmissionReport {
   readonly started: number;
-  /** True when Temporal could not be reached: the runs stay admitted and start once it is back. */
+  /** True when Temporal could not be reached: the runs stay admitted and start once Temporal is back. */
   readonly unavailable: boolean;
 }
 

@@ -6,7 +6,7 @@ import { sql, type Sql } from '#lib/database/index.ts';
 export interface AdmissionRule {
   readonly taskQueue: string;
   readonly planRule: PlanRule;
-  /** Runs at a time on one account of a connected provider, by provider; one for a provider without an entry. */
+  /** Runs at a time on one account of a connected provider, by provider; 1 for a provider without an entry. */
   readonly runsAtATimeOfAccounts: Readonly<Record<string, number>>;
 }
 
@@ -48,8 +48,8 @@ export const othersWait = sql`
 export const isAdmitted = sql`state in ('queued', 'running') and admitted_at is not null`;
 
 /**
- * SQL condition on `runs`: the run sleeps until others have settled their reservations of a budget. Meanwhile it takes
- * no slot of the workers, but still counts against the limits of its plan and its account.
+ * SQL condition on `runs`: the run sleeps until other runs have settled their reservations of a budget. Meanwhile it
+ * takes no slot of the workers, but still counts against the limits of its plan and its account.
  */
 export const waitsForBudget = sql`state = 'running' and waits_until is not null`;
 
@@ -75,18 +75,18 @@ export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
  * Returns the free places as an SQL expression: the slots of the workers that take new runs, less the admitted runs
  * that do not sleep. A tenth more than the slots, at least one, is admitted ahead, because starting a workflow takes
  * longer than a slot should be idle. Without a worker that takes new runs there is no room. Runs that end on an earlier
- * build take no place; a run that has not begun has no build yet, and takes one.
+ * build take no place; a run that has not begun has no build yet, and takes a place.
  */
 export function freePlaces(taskQueue: string): Sql {
   return sql`free_places(${taskQueue})`;
 }
 
-/** The share of all places that one organization may take while others have runs too. */
+/** The share of all places that one organization may take while other organizations have runs too. */
 const SHARE = sql`3 / 4`;
 
 /**
  * Returns the places that runs of an organization may take, at least one; null for no limit while no other organization
- * has runs. Without the limit, long runs of the first organization would keep all others out for hours.
+ * has runs. Without the limit, long runs of the first organization would keep all other organizations out for hours.
  */
 export function shareOf(taskQueue: string, organizationId: Sql): Sql {
   return sql`(select case when ${othersHaveRun(organizationId)}

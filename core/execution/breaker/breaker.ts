@@ -136,8 +136,8 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
 }
 
 /**
- * Begins the next pause of breakers whose probe has been sent, as long as the last one but no longer than the wait for
- * an allowance. If the probe is lost, another follows after the pause.
+ * Begins the next pause of breakers whose probe has been sent, as long as the last pause but no longer than the wait
+ * for an allowance. If the probe is lost, another probe follows after the pause.
  */
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;

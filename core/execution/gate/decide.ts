@@ -109,7 +109,7 @@ export interface SeenValue {
 export interface GateVerdict {
   readonly at: string;
   readonly call: GateCall;
-  /** True when the value differs from the one that the last run acted on; null when that is unknown. */
+  /** True when the value differs from the value that the last run acted on; null when that is unknown. */
   readonly changed: boolean | null;
   readonly failed: boolean;
   readonly reason: GateReason;

@@ -74,7 +74,7 @@ export interface FollowUp {
 }
 
 /**
- * Renders the text that differs in every run: its time, cause, tools and limits, and its previous result.
+ * Renders the text that differs in every run: the run's time, cause, tools and limits, and the previous result.
  * @param previous the words about the previous result
  */
 export function renderBriefing(run: PromptRun, previous: string): string {
@@ -177,7 +177,7 @@ function sinceLast(changed: boolean | null): string {
   return `what it watches has ${changed ? '' : 'not '}changed since the last run that succeeded`;
 }
 
-// Making a format takes most of a millisecond, longer than the rest of a prompt, so all runs share one.
+// Making a format takes most of a millisecond, longer than the rest of a prompt, so all runs share the formats.
 const formats = new LRUCache<string, ReturnType<typeof formatsOf>>({
   max: 200,
   memoMethod: (timeZone) => formatsOf(timeZone),

@@ -57,7 +57,7 @@ export interface Result {
   readonly overtakenBy: Overtaking | null;
 }
 
-/** The run whose result ended an episode: consecutive results of a routine that say the same. */
+/** The run whose result ended an episode: an episode is consecutive results of a routine that say the same. */
 interface Overtaking {
   /** Id of the run. */
   readonly runId: string;
@@ -76,7 +76,7 @@ export interface ResultFilter {
   /** Only results that ended before this time. */
   readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
-  /** A part of the routine's name, the result's text or the run's summary, upper or lower case. */
+  /** A part of the routine's name, the result's text or the run's summary; upper or lower case does not matter. */
   readonly q?: string | undefined;
   /** True selects all kinds but `unchanged`; false selects `unchanged` alone. */
   readonly worthReading: boolean | undefined;
@@ -144,12 +144,12 @@ export async function listResults(
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
 }
 
-/** Number of later results that are searched for one with another text. */
+/** Number of later results that are searched for a different text. */
 const MAX_LATER = 100;
 
 /**
  * Selects the run that has overtaken a row of `chosen`. An unchanged result is never overtaken. Lengths are compared
- * first, as they are known without unpacking the text.
+ * first, because they are known without unpacking the text.
  */
 function overtaking({ projectId }: Reader): Sql {
   return sql`
@@ -189,7 +189,7 @@ export interface Unread {
   readonly more: boolean;
   /** Time at which the newest unread result ended; null if all are read. */
   readonly until: Date | null;
-  /** Time up to which the reader has marked all results as read; null if they never did. */
+  /** Time up to which the reader has marked all results as read; null if the reader never did. */
   readonly readUntil: Date | null;
 }
 

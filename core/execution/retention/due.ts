@@ -3,7 +3,7 @@ import { hasOpenDelivery } from '#core/delivery/webhooks/index.ts';
 import { sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { CONTENT, RUNS, type Stage } from './stages.ts';
 
-/** Runs with the same retention: of one project that chose its own, or of all projects. */
+/** Runs with the same retention: of one project that chose its own days, or of all projects. */
 export interface RetentionScope {
   readonly projectId: string | undefined;
   /** Days for which the runs are kept after their end. */

@@ -21,7 +21,7 @@ export interface RunFeed {
   ): Promise<RunWatch>;
   /** Returns the number of open streams. */
   streams(): number;
-  /** Ends every watch and refuses new ones: the process is about to stop. */
+  /** Ends every watch and refuses new watches: the process is about to stop. */
   close(): void;
   /** Resolves when no work is left after `close`. */
   idle(): Promise<void>;
@@ -54,7 +54,7 @@ const PAUSE_MS = 20;
 /** Pause while no follower waits. While followers wait, Postgres waits for the next commit. */
 const IDLE_PAUSE_MS = 30;
 
-/** First and longest pause while Postgres is away. Each pause is twice as long as the one before. */
+/** First and longest pause while Postgres is away. Each pause is twice as long as the previous pause. */
 const AWAY_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 

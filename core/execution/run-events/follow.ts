@@ -6,15 +6,15 @@ import type { TextPiece } from './snapshot.ts';
 import type { RunCursor } from './watches.ts';
 
 export interface StreamRequest {
-  /** The follower: streams are counted by API key or session, and by organization. */
+  /** Follower of the run. Open streams are counted per API key or session, and per organization. */
   readonly follower: Omit<Follower, 'wantsText'>;
   readonly lastEventId: string;
-  /** Ends the stream. A `StreamEnd` is sent to the follower as the reason. */
+  /** Ends the stream. If the reason is a `StreamEnd`, the follower gets it. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Opens the events of a run that follow the one named by `lastEventId`, until `signal` aborts.
+ * Opens the events of a run that follow the event named by `lastEventId`, until `signal` aborts.
  * @returns undefined when no event follows it
  * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
  */

@@ -47,7 +47,7 @@ function tooMany(holder: string, limit: number): AppError {
   );
 }
 
-/** Renews leases. Inserts a row again that is gone because Postgres crashed, or was away for longer than a lease. */
+/** Renews leases. Inserts a row again if it is gone because Postgres crashed, or was away for longer than a lease. */
 export async function renewLeases(db: Db, leases: readonly StreamLease[]): Promise<void> {
   await db.run`
     insert into run_followers (id, organization_id, credential, run_id, leased_until)

@@ -13,7 +13,7 @@ export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
  */
 const BATCH = 20;
 
-/** Number of concurrent reads. More than one, so that a large read delays no others; few, to spare the pool. */
+/** Number of concurrent reads: more than one, so that a large read delays no others, and few, to spare the pool. */
 const READS = 3;
 
 interface Waiting extends PromiseWithResolvers<RunSnapshot> {
@@ -90,7 +90,7 @@ export interface TextPiece {
   readonly index: number;
   readonly attempt: number;
   readonly piece: number;
-  /** True if the text begins with this piece, in place of all before it. */
+  /** True if the text begins with this piece, in place of all earlier pieces. */
   readonly begins: boolean;
   readonly text: string;
 }

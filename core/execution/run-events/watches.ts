@@ -6,7 +6,7 @@ export interface Watches {
   add(runId: string, signal: AbortSignal): Watch;
   /** Tells whether no follower waits. */
   isEmpty(): boolean;
-  /** Waits a moment for a reason to look: a commit since the last look, or a new follower. */
+  /** Waits a moment for a reason to look again: a commit since the last look, or a new follower. */
   mayHaveMoved(db: Db): Promise<boolean>;
   /** Wakes the followers whose run has moved on. */
   look(db: Db): Promise<void>;
@@ -22,7 +22,7 @@ export interface Watch {
   changed(from: RunCursor): Promise<boolean>;
 }
 
-/** Position of a follower: the number of steps it has been sent, the last state, and a place in an unfinished text. */
+/** Position of a follower: the number of steps that it got, the last state, and a place in an unfinished text. */
 export interface RunCursor {
   readonly steps: number;
   readonly state: RunState | undefined;

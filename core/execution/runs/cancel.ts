@@ -10,7 +10,7 @@ import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 
 /**
- * Cancels a run. A queued run ends at once; a running one at its next step, or sooner if Temporal is up.
+ * Cancels a run. A queued run ends at once; a running run ends at its next step, or sooner if Temporal is up.
  * @throws {AppError} `run_not_found`, `run_not_cancellable`
  */
 export async function cancelRun(deps: EndDeps, projectId: string, id: string): Promise<Run> {
@@ -72,8 +72,8 @@ export async function pauseWithRuns(
 ): Promise<Routine> {
   const { projectId, id, cancelRuns } = input;
   const routine = await stopRoutine(deps, by, { projectId, id, state: 'paused' });
-  // Not in the transaction that locked the routine: a run that is ending has locked its own row and waits for the
-  // routine's, so the two would deadlock.
+  // Stop the runs outside the transaction that locked the routine: a run that is ending has locked its own row and
+  // waits for the routine's, so the two would deadlock.
   if (cancelRuns) await stopRuns(deps, [id]);
   return routine;
 }

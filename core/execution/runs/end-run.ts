@@ -166,7 +166,7 @@ export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason
   /** True when this run made the service pause its routine. */
   readonly paused: boolean;
   readonly stateReason: string | null;
-  /** True when other runs wait to be admitted, now that this one has made room. */
+  /** True when other runs wait to be admitted, now that this run has made room. */
   readonly othersWait: boolean;
   /** True when people or a monitor get news of the end. */
   readonly isFollowed: boolean;

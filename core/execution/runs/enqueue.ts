@@ -59,7 +59,7 @@ type EnqueueDeps = Pick<Core, 'providerEnabled'> & { readonly admission: Pick<Ad
 
 export interface EnqueuedRun {
   readonly run: Run;
-  /** Set when the run was admitted at once: the caller starts its workflow. Otherwise it waits for admission. */
+  /** Set when the run was admitted at once: the caller starts its workflow. Otherwise the run waits for admission. */
   readonly startable: StartableRun | undefined;
 }
 

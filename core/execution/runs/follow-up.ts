@@ -6,7 +6,7 @@ import { assertEndedWithContent, assertHasResult, findRun, readRun } from './que
 import { runColumns, type Run } from './run.ts';
 
 export interface AskedFollowUp extends Pick<ManualRun, 'id' | 'projectId' | 'organizationId' | 'plan' | 'startedBy'> {
-  /** The run whose result is asked about, or an earlier follow-up to it. */
+  /** The run whose result is asked about, or an earlier follow-up to that run. */
   readonly runId: string;
   readonly message: string;
   /** True when the caller may not write routines: the message is then data and not an instruction. */

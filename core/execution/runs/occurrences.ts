@@ -3,7 +3,7 @@ import type { RunReason, RunState } from '#core/execution/run-states/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 
-/** A row of `runs` for one occurrence that runs, or for one or more that are skipped. */
+/** A row of `runs` for one occurrence that runs, or for one or more skipped occurrences. */
 interface OccurrenceRow {
   readonly id: string;
   readonly routine_id: string;

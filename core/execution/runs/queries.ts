@@ -82,7 +82,7 @@ const BY_STATE: Readonly<Record<RunState, Sql>> = {
   skipped: sql`state = 'skipped'`,
 };
 const BY_OUTCOME: Readonly<Record<Outcome, Sql>> = {
-  // Without `coalesce`: with it Postgres would expect few matches, and read all rows.
+  // Do not use `coalesce`: Postgres would then expect few matches, and read all rows.
   done: sql`state = 'succeeded' and (outcome is null or outcome = 'done')`,
   nothing_to_report: sql`outcome = 'nothing_to_report'`,
   partial: sql`outcome = 'partial'`,

@@ -13,7 +13,7 @@ export interface RecentRun {
   readonly state: RunState;
   readonly reason: string | null;
   readonly outcome: Outcome | null;
-  /** When it began; for a run that has not begun, when it was due or requested. */
+  /** Time at which the run began; for a run that has not begun, the time at which it was due or requested. */
   readonly at: string;
 }
 

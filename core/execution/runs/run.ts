@@ -249,7 +249,7 @@ function stoppedAt(run: Sql): Sql {
 
 /**
  * Selects the reason why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its
- * routine as `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run
+ * routine as `r`. A scheduled run is wanted while its version is the proven version of an active routine; a manual run
  * keeps its version from the start.
  */
 export const unwantedReason = sql`case

@@ -77,7 +77,7 @@ async function endOverdue(deps: EndDeps, signal: AbortSignal): Promise<void> {
       deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
       await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE));
       // The row is settled, so a workflow that lives on finds nothing to do. While Temporal is away each call would
-      // wait for its deadline, so no call follows one that failed.
+      // wait for its deadline, so no call follows a failed call.
       if (reachable) await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
     },
     { signal, failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended') },

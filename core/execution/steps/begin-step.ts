@@ -35,7 +35,7 @@ export interface StepRun
   /** Revision of the version that the run executes. */
   readonly revision: number;
   readonly routineState: string;
-  /** Names the field of the definition that this release cannot read; null if it can read all. */
+  /** Names the field of the definition that this release cannot read; null if it can read all fields. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
   /** Skill revisions that the activation of the routine fixed; runs that no person starts use them. */

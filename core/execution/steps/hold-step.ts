@@ -35,7 +35,7 @@ export async function refusedReference(
   return held.length === 0 ? undefined : judging.refused('reference_too_early');
 }
 
-/** Notes a call under a standing rule before it is sent, and counts it, in one transaction. */
+/** Notes a call under a standing rule and counts it, in one transaction, before the call is sent. */
 export async function confirmByRule(
   { database }: HoldDeps,
   sending: Sending,
@@ -59,7 +59,7 @@ class RuleEnded extends Error {}
 
 /**
  * Holds a call for a person. The action and the end of the step are recorded together, so that a repeated step finds
- * its action. The model is told at once, and the run continues.
+ * its action. The model learns at once that the call waits, and the run continues.
  */
 export async function holdToolStep(
   deps: HoldDeps,

@@ -83,11 +83,13 @@ interface Answered {
   readonly response: ModelResponse;
   /** The tool whose call the response contains as text; undefined if there is none. */
   readonly written: string | undefined;
-  /** The limit that lowered the output of this step, if one did. */
+  /** The limit that lowered the output of this step; undefined if none did. */
   readonly cutBy: FailureReason | undefined;
 }
 
-/** Returns the ending by this response; undefined when the run continues with tools, or with a reminder. */
+/**
+ * Returns the ending that follows from this response; undefined when the run continues with tools, or with a reminder.
+ */
 function endingOf(run: StepRun, answered: Answered): RunEnding | undefined {
   const { response, written, cutBy } = answered;
   const result = response.text === '' ? null : response.text;
@@ -219,7 +221,7 @@ function responseWarnings(
   { usage, call }: ModelResponse,
   { sentTokens, isCallWritten }: { readonly sentTokens: number; readonly isCallWritten: boolean },
 ): StepWarning[] {
-  // The token counts of an account's provider include its own protocol.
+  // The token counts of an account's provider include the tokens of its own protocol.
   const isCut = call === undefined && sentTokens > WORTH_COMPARING && usage.inputTokens < sentTokens / 2;
   return [
     ...(isCut ? (['prompt_cut'] as const) : []),

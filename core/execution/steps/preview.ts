@@ -42,7 +42,7 @@ export interface Preview {
   /** The rendered text; undefined if it cannot be rendered: `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
-  /** Facts for the run, with version 0 without facts; null for a routine that uses none. */
+  /** Facts for the run, with version 0 if there are none; null for a routine that uses none. */
   readonly facts: { readonly version: number; readonly length: number } | null;
   readonly tools: StepRun['tools'];
   /** The gate, with the reason why it may not be asked now (undefined if it may); null for a routine without a gate. */

@@ -73,7 +73,7 @@ export async function reserveStep(
   const outputTokens = Math.min(wanted, left);
   const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
 
-  // The first in line looks often, so that a free amount does not stay idle.
+  // The first run in line looks often, so that a free amount does not stay idle.
   const [firstMs, laterMs] = [delayAfter(run.stepAgeMs, 3_000), delayAfter(run.stepAgeMs)];
   const reservation = await reserve(
     deps.database,
@@ -140,8 +140,8 @@ export function outputBound(option: ModelOption, inputTokens: number): number {
 }
 
 /**
- * Locks the run before its step, as every other statement does. Not `for share`: the same statement changes a run that
- * must wait, and two statements that share a lock would deadlock.
+ * Locks the run before its step, as every other statement does. The lock is not `for share`: the same statement changes
+ * a run that must wait, and two statements that share a lock would deadlock.
  */
 function attemptUnderWay({ runId, index, attempt }: StepRun) {
   return sql`

@@ -9,7 +9,7 @@ import {
 } from '#core/execution/run-states/index.ts';
 import { sql, storable, type Db } from '#lib/database/index.ts';
 
-/** The outcome of a model step for the workflow: enough to take the next step, nothing private. */
+/** The outcome of a model step for the workflow. It suffices for taking the next step, and contains nothing private. */
 export type StepOutcome =
   | { readonly next: 'ended'; readonly state: RunState }
   /**
@@ -173,7 +173,7 @@ export function retryDelayMs(
 }
 
 export interface FailedAttempts {
-  /** Failed attempts of the step because of its provider, this one included. */
+  /** Failed attempts of the step because of its provider, including this attempt. */
   readonly providerFailures: number;
   /** Milliseconds that the run has left. */
   readonly remainingMs: number;
@@ -181,7 +181,7 @@ export interface FailedAttempts {
 
 /**
  * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Records
- * nothing if another attempt has recorded the step or the run has ended, as the next attempt will see.
+ * nothing if another attempt has recorded the step or the run has ended: the next attempt will find that.
  */
 export async function recordFailedAttempt(
   db: Db,

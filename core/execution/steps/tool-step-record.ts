@@ -86,7 +86,7 @@ export async function confirmSending(
   return noted > 0;
 }
 
-/** Records the end of a call. Only the first attempt to do so succeeds. */
+/** Records the end of a call. Only the first attempt to record it succeeds. */
 export async function recordToolStep(db: Db, step: StepKey, end: ToolStepEnd): Promise<boolean> {
   const recorded = await db.run`
     update steps set state = ${end.state}, error_message = ${end.errorMessage}, finished_at = now(),

@@ -42,7 +42,7 @@ export async function settleCutCall(
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
       transaction(database, async (tx) => {
-        // A separate statement, so that the next ones see the writes of the run's last lock holder.
+        // Lock in a separate statement, so that the next ones see the writes of the run's last lock holder.
         await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });
@@ -127,7 +127,7 @@ async function settleLostCall({ database, metrics }: Pick<Core, 'database' | 'me
   if (counted !== undefined) metrics.modelCost(counted.modelId, counted.costUsd);
 }
 
-/** The output of a call without a response is unknown. */
+/** Returns a usage with input alone, because the output of a call without a response is unknown. */
 function inputOnly(inputTokens: number): Usage {
   return { ...NO_USAGE, inputTokens, estimated: true };
 }

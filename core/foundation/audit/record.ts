@@ -2,7 +2,7 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { AuditAction } from './actions.ts';
 
-/** The author of a change, and the address it came from. */
+/** The author of a change, and the address from which the change was made. */
 export interface Actor {
   readonly kind: 'person' | 'key' | 'system';
   /** The id of the person or of the API key; null for the service itself. */

@@ -166,8 +166,8 @@ export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<
 }
 
 /**
- * Cancels the unsent messages about a project that is being deleted, and removes its part from mails about several
- * projects.
+ * Cancels the unsent messages about a project that is being deleted, and removes the project's part from mails about
+ * several projects.
  */
 export async function cancelMessages(tx: Db, projectId: string): Promise<void> {
   await tx.run`

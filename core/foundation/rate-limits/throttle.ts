@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Allows at most `limit` events under one key in a window that begins with the first of them. */
+/** Allows at most `limit` events under one key in a window that begins with the first event. */
 export interface ThrottleRule {
   readonly name: string;
   readonly limit: number;

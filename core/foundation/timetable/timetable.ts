@@ -21,7 +21,7 @@ export interface Timing extends TimingFields {
   readonly id: string;
 }
 
-/** Time at which the schedule next looks at an active routine; null while the routine has no schedule. */
+/** Time at which the scheduler next examines an active routine; null while the routine has no schedule. */
 interface Timed extends Timing {
   readonly nextRunAt: Date | null;
 }
@@ -43,7 +43,9 @@ export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Dat
   return new Date(instant.getTime() - jitterMs(id, jitterSeconds));
 }
 
-/** Returns the time of the next occurrence or, after the last one, the time at which a claim pauses the routine. */
+/**
+ * Returns the time of the next occurrence or, after the last occurrence, the time at which a claim pauses the routine.
+ */
 function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));
 }

@@ -35,8 +35,8 @@ interface AnyKind {
 }
 
 /**
- * A kind whose whole effect is in Postgres: it happens exactly once, in the transaction that removes the row. A row
- * that was given up stays in the queue for operators.
+ * A kind whose whole effect is in Postgres. The effect happens exactly once, in the transaction that removes the row. A
+ * row that was given up stays in the queue for operators.
  */
 export interface RecordKind extends AnyKind {
   readonly record: (tx: Db, item: WorkItem) => Promise<void>;

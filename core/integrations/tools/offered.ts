@@ -5,7 +5,7 @@ import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './o
 
 /** A tool as the model sees it. A built-in tool has neither policy nor connection. */
 export interface CallableTool {
-  /** Unique in the run; at most 64 letters, digits, `_` and `-`, as providers require. */
+  /** Name, unique in the run: at most 64 letters, digits, `_` and `-`, as providers require. */
   readonly name: string;
   readonly policyId: string | null;
   readonly connectionId: string | null;

@@ -37,7 +37,7 @@ export function matchingRule<Rule extends Pick<ToolRule, 'conditions'>>(
 
 /**
  * Tells whether arguments meet a condition. Missing values, values of another type and numbers that no double
- * represents meet none.
+ * represents meet no condition.
  */
 function isMet(condition: RuleCondition, args: JsonObject): boolean {
   const value = valueAt(args, condition.pointer);

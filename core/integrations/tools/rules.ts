@@ -64,7 +64,7 @@ export function createRule(
   });
 }
 
-/** Lists the rules of a policy, also those that have ended, the newest first. @throws {AppError} `policy_not_found` */
+/** Lists the rules of a policy, including ended rules, the newest first. @throws {AppError} `policy_not_found` */
 export async function listRules(db: Db, scope: PolicyScope, page: Page): Promise<ToolRule[]> {
   await readPolicy(db, scope);
   const { projectId, policyId } = scope;

@@ -110,7 +110,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 const MARK = '[redacted]';
 
-/** Shortest secret that is removed: a shorter one could be an ordinary word. */
+/** Shortest secret that is removed: a shorter secret could be an ordinary word. */
 const MIN_SECRET_LENGTH = 6;
 
 /** Matches credentials by the prefixes that issuers chose for finding leaks. */
@@ -137,7 +137,7 @@ export interface ToolRecord {
   readonly structured: string | null;
   readonly structuredLength: number | null;
   readonly attachments: readonly ToolAttachment[];
-  /** First model step that was sent without the result, to make room; absent while it is sent. */
+  /** First model step that was sent without the result, to make room; absent while the result is sent. */
   readonly omittedFromStep?: number;
   /** Set on a call that was refused after it had been planned. */
   readonly refused?: true;

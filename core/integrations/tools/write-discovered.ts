@@ -52,7 +52,7 @@ export async function writeDiscovered(
  */
 const BATCH_LENGTH = 256 * 1024;
 
-/** Yields the tools as lists of JSON. Each list is made when it is asked for. */
+/** Yields the tools as lists of JSON. Each list is made on demand. */
 function* batchesOf(tools: readonly ToolDefinition[]): Generator<string> {
   let batch: string[] = [];
   let length = 0;

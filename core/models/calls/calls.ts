@@ -217,7 +217,8 @@ export async function endOpenCalls(
 }
 
 /**
- * Tells the runtime to give calls up. Never throws: a call that the runtime does not hear about ends by its deadline.
+ * Tells the runtime to give calls up. Never throws: if the runtime does not get the message, a call ends at its
+ * deadline.
  */
 export async function cancelAtRuntime(
   runtime: Pick<ModelRuntime, 'client'> | undefined,

@@ -124,8 +124,8 @@ const MINUTE_MS = 60_000;
 const WAITS_MS = Array.from({ length: 30 }, (_, index) => MINUTE_MS * Math.min(2 ** index, 60));
 
 /**
- * Hands revoked credentials back to their issuers. Erases each one when it is revoked, when it cannot be revoked, or
- * after a day of attempts.
+ * Hands revoked credentials back to their issuers. Erases each credential when it is revoked, when it cannot be
+ * revoked, or after a day of attempts.
  */
 export function revocationKind(deps: AccountsCore): RequestKind {
   return {

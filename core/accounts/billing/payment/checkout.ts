@@ -123,7 +123,10 @@ function ifGone(error: unknown): undefined {
   if (!(error instanceof CustomerGone)) throw error;
 }
 
-/** Opens the portal. If the subscription can change to the wanted price, the portal opens at the confirmation. */
+/**
+ * Opens the portal. If the subscription can change to the wanted price, the portal opens at the page that confirms the
+ * change.
+ */
 async function toPortal(deps: Ready, input: Visitor & { readonly subscribed: Stripe.Subscription }): Promise<Checkout> {
   const { subscribed, plan, customer } = input;
   const [item, another] = subscribed.items.data;

@@ -30,8 +30,8 @@ export function fetchSubscriptions(
 
 /**
  * Returns an organization's customer. A new customer is stored before any other request to the processor. The processor
- * repeats its first response to an idempotency key, even an error. So a retry after an error takes a new key, and a
- * retry after a broken connection takes the same key.
+ * repeats its first response to an idempotency key, even an error. So an attempt that failed is repeated under a new
+ * key, and an attempt that was cut off under the same key.
  * @throws {AppError} the errors of `callProcessor`
  */
 export async function ensureCustomer(
@@ -80,7 +80,7 @@ export async function replaceCustomer(deps: PaymentDeps, organizationId: string,
         creation_attempt = creation_attempt + 1, lease_token = null, leased_until = null
       where organization_id = ${organizationId} and customer_id = ${gone}
     `;
-    // The processor ended the subscriptions when the customer was deleted, so none of them may keep granting access.
+    // The processor ended the subscriptions when the customer was deleted, so none of them may grant access any longer.
     if (isDeleted && forgotten > 0) await replaceSubscriptions(tx, { organizationId, customerId: gone }, []);
   });
   const customer = await ensureCustomer(deps, organizationId);

@@ -115,7 +115,7 @@ async function replace(
       from billing_customers
       where organization_id = ${organizationId} and lease_token = ${lease.token} for update
     `;
-    // Another process took the lease over or replaced the customer, so these facts may be old.
+    // Another process took the lease over or replaced the customer, so the listed subscriptions may be out of date.
     if (held === undefined) return undefined;
     if (found !== undefined) {
       const pastDue = await recordPastDue(tx, organizationId, found);

@@ -137,7 +137,7 @@ export async function insertPasskey(
   tx: Db,
   { id, userId, name, publicKey, counter }: Passkey & { readonly name: string },
 ): Promise<boolean> {
-  // The person's row is locked, so that passkeys added at the same time are counted in turn.
+  // Lock the person's row, so that passkeys added at the same time are counted in turn.
   await tx.row`select 1 from second_factors where user_id = ${userId} for update`;
   const inserted = await tx.run`
     insert into passkeys (id, user_id, name, public_key, counter)

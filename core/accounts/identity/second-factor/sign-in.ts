@@ -22,7 +22,7 @@ export function factorSignIn(settings: AuthSettings): BetterAuthPlugin {
     hooks: {
       after: [
         {
-          // The link that confirms a changed address would sign the person in without their second factor.
+          // A link that confirms a changed address would otherwise sign the person in without their second factor.
           matcher: ({ path }) => path === '/sign-in/email' || path === '/verify-email',
           handler: createAuthMiddleware(async (ctx) => {
             const { newSession, session: present, internalAdapter, secret } = ctx.context;

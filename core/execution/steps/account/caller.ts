@@ -47,7 +47,7 @@ export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
       const credential = await usable(modelCredentials.forCall(connection, { deadline: target.deadline, signal }));
       const response = await callWith(credential, deps, input, target);
       if (response !== undefined) return response;
-      // The provider refused the credential: try once more if a renewed one exists.
+      // The provider refused the credential: try once more if a renewed credential exists.
       const renewed = await usable(modelCredentials.refused(connection, credential.version, signal));
       if (renewed !== undefined) {
         const second = await callWith(renewed, deps, input, target);
@@ -85,7 +85,7 @@ async function usable<T>(credential: Promise<T>): Promise<T> {
   }
 }
 
-/** @returns undefined when the provider did not take the credential */
+/** @returns undefined when the provider did not accept the credential */
 async function callWith(
   { credential, version }: CallCredential,
   deps: AccountCallerDeps,

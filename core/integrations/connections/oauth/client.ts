@@ -60,8 +60,9 @@ export function clientMetadataDocument(
 }
 
 /**
- * Uses the address of the metadata document as client id. Undefined without https, which the draft demands, and for an
- * address that outside servers cannot read: the sign-in would fail at the provider, where the person cannot mend it.
+ * Uses the address of the metadata document as client id. Returns undefined without https, which the draft demands, and
+ * for an address that outside servers cannot read: the sign-in would fail at the provider, where the person cannot mend
+ * it.
  */
 export function clientByMetadata(outbound: Pick<OutboundClient, 'urlFault'>, url: string): OAuthClient | undefined {
   if (!isHttpsUrl(url) || outbound.urlFault(url) !== undefined) return undefined;

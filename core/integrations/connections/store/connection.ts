@@ -26,7 +26,7 @@ export interface Connection {
   readonly id: string;
   readonly projectId: string;
   readonly kind: ConnectionKind;
-  /** The managed provider; null for a tool server of the user's own. */
+  /** The managed provider; null for the user's own tool server. */
   readonly provider: string | null;
   readonly name: string;
   /** MCP endpoint; null if the provider runs none. The values of its query are left out. */
@@ -58,7 +58,7 @@ interface ManagedProvider {
 }
 
 export interface DraftInput extends Pick<Connection, 'id' | 'projectId' | 'auth' | 'createdBy'> {
-  /** A managed provider, or the address of a tool server of the user's own. */
+  /** A managed provider, or the address of the user's own tool server. */
   readonly to: ManagedProvider | { readonly url: string };
   /** Name of the connection; default: the name of the provider, or the host of the address. */
   readonly name: string | undefined;

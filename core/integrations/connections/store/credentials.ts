@@ -126,7 +126,7 @@ export function withAddress(secrets: ConnectionSecrets, connection: Connection):
   return { ...connection, url: `${base}?${secrets.openQuery(id, sealedQuery)}`, sealedQuery: null };
 }
 
-/** Recognizes an address, or a part of one, that a caller sends back in its redacted form. */
+/** Recognizes an address, or a part of an address, that a caller sends back in its redacted form. */
 export function isRedacted(url: string): boolean {
   const parts = splitAddress(url).query?.split('&') ?? [];
   return parts.some((part) => part !== '' && part === withoutValue(part));

@@ -12,7 +12,7 @@ import { readModelConnection } from '../store/queries.ts';
 import { SignInFailure } from './failure.ts';
 import type { TriedCredential } from './try-credential.ts';
 
-/** An account whose credential was tried, about to be stored. */
+/** An account whose credential was tried and that is about to be stored. */
 export interface TriedAccount {
   /** Id for a new connection. */
   readonly id: string;
@@ -33,8 +33,8 @@ export interface TriedAccount {
 }
 
 /**
- * Stores an account with its models in one transaction; `alsoDo` runs in it and may end the sign-in. An account that
- * may sign in but make no calls is stored as `plan_not_entitled`.
+ * Stores an account with its models in one transaction; `alsoDo` runs in this transaction and may end the sign-in. An
+ * account that may sign in but make no calls is stored as `plan_not_entitled`.
  * @throws {SignInFailure} `account_mismatch`; {AppError} `project_not_found`, `connection_not_found`, `owner_required`,
  * `connection_not_ready`
  */
