@@ -95,7 +95,8 @@ export class BoundedThread<Job, Result> {
 }
 
 /**
- * Serves the jobs of a `BoundedThread`. The module that the thread runs calls this. An error of `work` ends the thread.
+ * Serves the jobs of a `BoundedThread`. The module that the thread runs calls this function. An error of `work` ends
+ * the thread.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the other half of `BoundedThread<Job>`
 export function serveJobs<Job>(work: (job: Job) => unknown): void {

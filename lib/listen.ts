@@ -22,7 +22,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 /**
  * Lets a server listen. The server never closes an idle connection before its client does.
- * @returns the port: the requested one, or the system's choice for 0
+ * @returns the port: the requested port, or the system's choice for 0
  * @throws the error of the socket, such as `EADDRINUSE`
  */
 export async function listenOn(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
@@ -103,7 +103,7 @@ export async function refusePrefetch(ctx: Context, next: Next): Promise<void> {
 }
 
 /**
- * Returns a listener for `clientError`. It answers a request that Node's parser cannot read by the usual body of an
+ * Returns a listener for `clientError`. It answers a request that Node's parser cannot read with the usual body of an
  * error and these headers, and closes the connection.
  */
 export function refuseMalformed(own: Readonly<Record<string, string>>) {

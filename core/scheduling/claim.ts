@@ -108,7 +108,7 @@ interface Claimed extends ClaimReport {
   readonly more: boolean;
   /** Counts skipped occurrences by reason; one row may cover many. */
   readonly skippedBy: ReadonlyMap<string, number>;
-  /** Lateness of the oldest in the batch, in seconds; undefined when nothing was due. */
+  /** Lateness of the oldest occurrence in the batch, in seconds; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
 }
 
@@ -173,7 +173,7 @@ export function claimDueRoutines(
 }
 
 /**
- * Locks due routines, the longest due first, and skips those that another tick has locked.
+ * Locks due routines, the longest due first, and skips routines that another tick has locked.
  * @param except ids of routines to leave out, because their claim has failed
  */
 export function lockDueRoutines(tx: Db, batchSize: number, except: readonly string[] = []): Promise<DueRoutine[]> {
@@ -221,7 +221,7 @@ function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, numbe
 
 /**
  * Decides as many routines as fit into two seconds, at least one. After a long outage each may have thousands of missed
- * occurrences to count while the transaction locks the rows. The rest stays due for the next batch.
+ * occurrences to count while the transaction locks the rows. The other routines stay due for the next batch.
  */
 function decideInTime(due: readonly DueRoutine[]) {
   const end = performance.now() + 2_000;
@@ -274,7 +274,7 @@ interface Stopped {
   readonly ended: readonly string[];
 }
 
-/** Pauses routines whose rows the transaction has locked, and queues the events and mails about it. */
+/** Pauses routines whose rows the transaction has locked, and queues the events and mails about the pauses. */
 export async function pauseWithNews(deps: PauseDeps, tx: Db, { unreadable, ended }: Stopped): Promise<void> {
   const paused = await pauseStopped(tx, { unreadable: [...unreadable.keys()], ended });
   await followPauses(deps, tx, paused, unreadable);

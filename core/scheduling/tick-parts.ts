@@ -24,7 +24,7 @@ export type TickDeps = ClaimDeps &
   RetentionDeps &
   KindDeps & { readonly admission: Admission; readonly payment: Payment };
 
-/** Time limit for starting deliveries in one tick. The next tick continues with the oldest. */
+/** Time limit for starting deliveries in one tick. The next tick continues with the oldest delivery. */
 const DELIVERIES_MS = 45_000;
 
 /** Time limit for sending mails and pings in one tick. */
@@ -75,7 +75,8 @@ export function createTickParts(deps: TickDeps): TickParts {
       measured(deps, 'claim', async (attempt) => {
         await attempt('reconcile', () => reconcileNextTimes(deps), 0);
         const claimed = await attempt('claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
-        // Pause after the claim: the claim records the occurrences that are skipped because the provider is disabled.
+        // Pause the routines after the claim, because the claim records the occurrences that are skipped since the
+        // provider is disabled.
         await attempt('rollback', () => pauseOfDisabledProviders(deps), 0);
         return claimed;
       }),
@@ -107,8 +108,8 @@ export function createTickParts(deps: TickDeps): TickParts {
         await queueSummaries(deps.database);
         await adoptMessages(deps.database);
         const work = (name: string) => attempt(name, () => off(name, signal, forMs), 0);
-        // Write messages before sending them, so that they go out in this tick. `WRITING` begins with what is urgent
-        // for people.
+        // Write messages before sending them, so that they go out in this tick. `WRITING` begins with the kinds that
+        // are urgent for people.
         for (const name of WRITING) await work(name);
         // Channels are served at the same time, so that monitors that hang delay no mail.
         const sent = await Promise.all(['mail', 'operator_mail', 'ping', 'chat'].map(work));

@@ -202,7 +202,7 @@ function prepared(...statement: Statement): pg.QueryConfig {
   let name = names.get(text);
   if (name === undefined) {
     name = createHash('sha1').update(text).digest('base64url').slice(0, 20);
-    // Only code makes the texts, so they are few. The limit guards against a wrongly built query.
+    // Only code makes the texts of statements, so there are few. The limit guards against a wrongly built query.
     if (names.size < 2_000) names.set(text, name);
   }
   return { name, text, values };

@@ -19,7 +19,7 @@ export function migrationName(file: string): string {
 
 /**
  * Lists the migrations of this release that the database lacks. The database may have later migrations, because this
- * release also runs on the schema of the next.
+ * release also runs on the schema of the next release.
  */
 export async function missingMigrations(db: Db): Promise<string[]> {
   const applied = new Set(await appliedMigrations(db));

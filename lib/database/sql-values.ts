@@ -38,8 +38,8 @@ function cleanedJson(value: unknown): string {
 }
 
 /**
- * The present time, for rows that are due or over at once. Columns of times round to milliseconds, also upwards, so a
- * plain `now()` may be half a millisecond in the future.
+ * The present time, for rows that are due or over at once. Columns of times round to milliseconds, and may round up, so
+ * a plain `now()` may be half a millisecond in the future.
  */
 export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
 

@@ -52,7 +52,7 @@ export const runResult = z.strictObject({
 
 export const helloResult = z.strictObject({
   instanceId: z.string(),
-  /** The highest epoch that the runtime has seen; a new lease takes a higher one. */
+  /** The highest epoch that the runtime has seen; a new lease takes a higher epoch. */
   epoch: z.int().min(0),
   /** `process` isolates nothing: production refuses such a runtime. */
   sandbox: z.enum(['bubblewrap', 'process']),

@@ -10,8 +10,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
  * refused, because the network on the way decides which address is reached.
  */
 export function isPermittedAddress(address: string, allowPrivateNetwork: boolean): boolean {
-  // Accept only spellings that the operating system itself reads: ipaddr.js also accepts octal and hexadecimal ones. A
-  // zone id (`fe80::1%eth0`) names an interface of this machine.
+  // Accept only spellings that the operating system itself reads: ipaddr.js also accepts octal and hexadecimal
+  // spellings. A zone id (`fe80::1%eth0`) names an interface of this machine.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   if (isMetadataAddress(parsed)) return false;

@@ -75,7 +75,7 @@ export async function call(request: OutboundRequest, limits: CallLimits, context
 interface TimeLimit {
   /** Aborts at the deadline, or with the caller's signal and its reason. */
   signal: AbortSignal;
-  /** Frees the timer and the listener. The caller calls it when the exchange has ended, successfully or not. */
+  /** Frees the timer and the listener. The caller calls this when the exchange has ended, successfully or not. */
   release: () => void;
 }
 

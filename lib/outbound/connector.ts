@@ -24,7 +24,7 @@ export function createGuardedConnector(options: ConnectorOptions): buildConnecto
   const connect = buildConnector({
     allowH2: false,
     autoSelectFamily: true,
-    // Time before the next address is tried. Node's default of 250 ms gives up on every address of a far host.
+    // Time before the next address is tried. Node's default of 250 ms gives up on every address of a distant host.
     autoSelectFamilyAttemptTimeout: 2_000,
     rejectUnauthorized: true,
     timeout: options.connectTimeoutMs,
@@ -118,7 +118,10 @@ export function createPublicLookup(servers?: readonly string[]): Lookup {
   };
 }
 
-/** Asks the operating system's resolver, for local use: it knows `localhost`, the hosts file and container names. */
+/**
+ * Asks the operating system's resolver, for local use: it also finds `localhost`, the hosts file's names and
+ * containers.
+ */
 export async function systemLookup(hostname: string): Promise<readonly string[]> {
   const addresses = await lookup(hostname, { all: true });
   return addresses.map(({ address }) => address);

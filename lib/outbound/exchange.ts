@@ -31,8 +31,8 @@ export async function exchange(
 }
 
 /**
- * Removes headers that belong to the connection: `Host` would change the TLS server name, and the others would break
- * the framing of the request.
+ * Removes headers that belong to the connection: `Host` would change the TLS server name, and the other headers would
+ * break the framing of the request.
  */
 function sendableHeaders({ headers, body }: OutboundRequest): Headers {
   const sendable = new Headers(headers);

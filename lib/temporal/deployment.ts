@@ -11,7 +11,9 @@ export interface Build {
   readonly buildId: string;
 }
 
-/** Names the worker deployment of an installation. Without a configured name, each task queue has its own. */
+/**
+ * Names the worker deployment of an installation. Without a configured name, each task queue has a separate deployment.
+ */
 export function deploymentNameOf(config: Pick<Config, 'WORKER_DEPLOYMENT_NAME' | 'TEMPORAL_TASK_QUEUE'>): string {
   return config.WORKER_DEPLOYMENT_NAME ?? config.TEMPORAL_TASK_QUEUE.replaceAll(/[^\w-]/g, '-');
 }

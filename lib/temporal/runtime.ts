@@ -16,7 +16,7 @@ export function installRuntime(
     logger: temporalLogger(log),
     shutdownSignals,
     telemetryOptions: {
-      // Without this setting, the native half would write to standard error in its own format.
+      // Without this setting, the native library would write to standard error in its own format.
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
     },

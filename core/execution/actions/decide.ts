@@ -239,7 +239,7 @@ async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId
   return referred.length === refersTo.length && referred.every(isUsable);
 }
 
-/** Returns the API keys and consents that caused the run, and the credential of the program that decided. */
+/** Returns an SQL expression: the credentials in `started_by`, and the credential of the program that decided. */
 function withProgram(credential: string | null) {
   return sql`array_remove(array_append(started_by, ${credential}::text), null)`;
 }

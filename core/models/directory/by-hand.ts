@@ -20,7 +20,7 @@ export interface FiguresPatch {
 export interface FigureStore {
   /** Reads the figures of a project's organization, at most some seconds old; undefined without such a project. */
   of(projectId: string): Promise<Looking | undefined>;
-  /** Empties the cache of this process, so that a change here is seen at once. */
+  /** Empties the cache of this process, so that this process sees its own change at once. */
   forget(): void;
 }
 

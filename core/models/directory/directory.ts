@@ -87,7 +87,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     await Promise.all([abilities.refresh(), names.refresh()]);
   }
 
-  /** Waits until the first source has a list, and then a moment for the others. */
+  /** Waits until the first source has a list, and then a moment for the other sources. */
   async function untilFirst(rests: boolean): Promise<void> {
     if (!rests) {
       const listed = sources.map(async (source) => {

@@ -66,7 +66,7 @@ export function optionOf(
 ): ModelOption {
   const { maxOutputTokens, contextTokens, ...learned } = known;
   const { figures, origins } = firstKnown([
-    // The maximum that the server named in a refusal comes before the list's, which may ignore how the server was
+    // The maximum that the server named in a refusal has priority over the list's, which may ignore how the server was
     // started.
     ['learned', { maxOutputTokens }],
     ...model.before,
@@ -96,7 +96,7 @@ export interface SourceState {
   readonly name: string;
   readonly label: string;
   readonly dialect: ModelDialect;
-  /** True for a server of the operator's own, whose models cost nothing. */
+  /** True for the operator's own server, whose models cost nothing. */
   readonly local: boolean;
   /** Address of the source; null if callers may not see it. */
   readonly baseUrl: string | null;

@@ -37,7 +37,7 @@ const STATUS_MS = 1_500;
 
 export interface ModelRuntimeDeps extends Pick<Core, 'database'> {
   readonly client: RuntimeClient;
-  /** Milliseconds for which a `hello` is good. Default 5,000. */
+  /** Milliseconds for which a `hello` is valid. Default 5,000. */
   readonly freshMs?: number;
 }
 
@@ -161,7 +161,7 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
   }
 }
 
-/** @returns false when another instance than the leased one responds, or the epochs differ */
+/** @returns false when another instance than the leased instance responds, or the epochs differ */
 async function renew({ database, runtime }: KeeperDeps): Promise<boolean> {
   const lease = await runtime.lease();
   const said = await runtime.client.hello({ epoch: lease.epoch });

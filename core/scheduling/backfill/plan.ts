@@ -32,8 +32,8 @@ interface PlannedWindow extends PastWindow {
 }
 
 /**
- * Plans the runs of a backfill: the instants of the window, without those that have a run on record and those that the
- * schedule is about to claim.
+ * Plans the runs of a backfill: the instants of the window, without instants that have a run on record and instants
+ * that the schedule is about to claim.
  * @throws {AppError} `routine_archived`, `invalid_request`, `successful_run_required`, `invalid_schedule`
  */
 export async function planBackfill(
@@ -45,7 +45,7 @@ export async function planBackfill(
   const { id, projectId } = routine;
   if (routine.state === 'archived') throw new AppError('routine_archived');
   await assertPast(db, { ...window, projectId }, retention);
-  // Activation demands the same: a version is proven before it runs two hundred times.
+  // Require a proof, as activation does: a version is proven before it runs two hundred times.
   if (!(await hasProofRun(db, routine))) throw new AppError('successful_run_required');
   const past = pastInstants(routine, window, max);
   const dueFrom = firstDue(routine);

@@ -75,7 +75,7 @@ export interface Attention {
   readonly truncated: boolean;
 }
 
-/** The most entries of each kind. One more is read, which shows whether there are more. */
+/** The most entries of each kind. One more entry is read, which shows whether there are more. */
 const MOST = 20;
 const LIMIT = MOST + 1;
 /** Number of the newest failed runs that are examined. */

@@ -5,7 +5,7 @@ import type { Result, ResultKind, Unread } from '#core/execution/results/index.t
 import { RUN_REASONS, type RunReason } from '#core/execution/run-states/index.ts';
 import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
 
-/** Number of results that a digest examines. It shows the latest of each routine. */
+/** Number of results that a digest examines. The digest shows the latest result of each routine. */
 export const MOST_RESULTS = 100;
 /** The most routines that a mail shows, over all its projects. */
 const MOST_ROUTINES = 25;

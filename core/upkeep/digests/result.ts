@@ -49,7 +49,7 @@ async function sendResult(tx: Db, runId: string): Promise<void> {
   const isNews = told.when === 'each' || result.kind !== 'unchanged';
   const about = { organizationId, projectId, routineId, runId };
   if (told.chats.length > 0 && (isNews || told.waits)) await enqueueChats(tx, { ...about, chatIds: told.chats });
-  // Another setting mails failures, waiting questions and held calls.
+  // Leave out failures, waiting questions and held calls, because another setting mails them.
   if (told.mail !== null && isNews && result.kind !== 'failed')
     await mailResult(tx, { ...told, ...about, to: told.mail, result });
 }

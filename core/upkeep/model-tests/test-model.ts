@@ -10,7 +10,7 @@ import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
 export interface MadeCheck {
   readonly kind: ModelCheck['kind'];
   readonly state: 'passed' | 'failed' | 'not_made';
-  /** Result in words: the provider's own for a refusal; null if the check was not made. */
+  /** Result in words, for a refusal the provider's own words; null if the check was not made. */
   readonly words: string | null;
   readonly durationMs: number | null;
 }
