@@ -104,7 +104,7 @@ async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<Claim
 export type ClaimDeps = SkipRules & EndDeps;
 
 interface Claimed extends ClaimReport {
-  /** True when more may be due. */
+  /** True when more routines may be due. */
   readonly more: boolean;
   /** Counts skipped occurrences by reason; one row may cover many. */
   readonly skippedBy: ReadonlyMap<string, number>;

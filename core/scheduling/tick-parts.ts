@@ -75,8 +75,8 @@ export function createTickParts(deps: TickDeps): TickParts {
       measured(deps, 'claim', async (attempt) => {
         await attempt('reconcile', () => reconcileNextTimes(deps), 0);
         const claimed = await attempt('claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
-        // Pause the routines after the claim, because the claim records the occurrences that are skipped since the
-        // provider is disabled.
+        // Pause the routines after the claim: the claim records the occurrences that are skipped because the provider
+        // is disabled.
         await attempt('rollback', () => pauseOfDisabledProviders(deps), 0);
         return claimed;
       }),

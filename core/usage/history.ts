@@ -9,7 +9,7 @@ type UsageGroup = (typeof USAGE_GROUPS)[number];
 interface UsageSum extends Omit<Usage, 'estimated'> {
   /** Cost in US dollars as a decimal string; null when no step had a price. */
   readonly costUsd: string | null;
-  /** Model steps. */
+  /** Number of model steps. */
   readonly steps: number;
 }
 

@@ -1,4 +1,4 @@
-/** A refusal of a model provider, in its own words. */
+/** A refusal by a model provider, with the provider's own words. */
 export interface SaidRefusal {
   readonly status: number;
   /** Words of the error, with its type and code, without quotations of the request. */

@@ -157,7 +157,7 @@ export async function* linesOf(body: AsyncIterable<Buffer>, maxLineBytes: number
  * id shows which.
  */
 export type UnreachableReason =
-  /** No connection, or none to a runtime of the pinned authority. */
+  /** No connection, or no connection to a runtime with the pinned authority. */
   | 'no_connection'
   /** The runtime is full or stopping. It began nothing. */
   | 'busy'

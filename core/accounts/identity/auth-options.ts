@@ -24,7 +24,7 @@ export interface AuthSettings {
   readonly signUp: SignUpMode;
   /** True if assistants may register themselves (RFC 7591); false by default. */
   readonly registersClients?: boolean;
-  /** Organizations that one person may found. */
+  /** The most organizations that one person may found. */
   readonly maxOrganizations: number;
   /** Mails about accounts; undefined without a mail server: addresses then stay unverified. */
   readonly mails: AuthMails | undefined;

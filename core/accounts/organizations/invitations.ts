@@ -170,7 +170,7 @@ async function mailInvitation(
 }
 
 /**
- * Takes an invitation back.
+ * Withdraws an invitation.
  * @throws {AppError} `organization_not_found`, `forbidden`, `invitation_not_found`
  */
 export async function deleteInvitation(

@@ -14,7 +14,7 @@ export type RecipientGroup = (typeof RECIPIENT_GROUPS)[number];
 export interface MailSettings {
   /** Events that cause a mail; empty for no mail. */
   readonly on: readonly MailEvent[];
-  /** A group, or the ids of people. */
+  /** The recipients: a group, or the ids of people. */
   readonly to: RecipientGroup | readonly string[];
 }
 

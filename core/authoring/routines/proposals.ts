@@ -29,7 +29,7 @@ export interface Proposal {
   readonly routineId: string;
   /** The run that tries the change. */
   readonly runId: string;
-  /** `taken` once the routine has the change. */
+  /** State of the proposal: `taken` once the routine has the change. */
   readonly state: (typeof PROPOSAL_STATES)[number];
   /** Reason for dropping the proposal; null otherwise. */
   readonly reason: DropReason | null;

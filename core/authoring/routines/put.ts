@@ -17,7 +17,7 @@ import {
 import { routineWarnings } from './warnings.ts';
 
 /**
- * Creates the routine of a key, or changes the existing one. Only changed fields are checked and written.
+ * Creates the routine of a key, or changes the routine with this key. Only changed fields are checked and written.
  * @throws {AppError} `precondition_failed`, and the errors of `createRoutine` and `patchRoutine`
  */
 export function putRoutine(

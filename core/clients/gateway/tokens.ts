@@ -48,7 +48,7 @@ export function countInput({ instructions, messages, tools, resultSchema }: Call
   );
 }
 
-/** Larger than the window of any model. */
+/** A number larger than the window of any model. */
 const LARGEST_WINDOW = 10_000_000;
 
 /**

@@ -184,7 +184,7 @@ function scopesOf(text = ''): string[] {
 
 /** The most scopes that are read: a person would not look through more. */
 const MAX_SCOPES = 50;
-/** A scope (RFC 6749, section 3.3). */
+/** Matches a scope (RFC 6749, section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /**

@@ -43,7 +43,7 @@ export interface Action {
   readonly projectId: string;
   readonly routineId: string;
   readonly routineName: string;
-  /** The run that asked first. */
+  /** The run that asked for the call first. */
   readonly runId: string;
   /** The last run that asked for the same call while the action was open. */
   readonly lastRunId: string;

@@ -108,7 +108,7 @@ export async function targetOfAction(
  * removed.
  */
 interface ChangedArgument {
-  /** JSON Pointer (RFC 6901). */
+  /** Place of the value as a JSON Pointer (RFC 6901). */
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;

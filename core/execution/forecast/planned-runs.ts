@@ -9,7 +9,7 @@ export const FORECAST_DAYS = 30;
 
 /** A calendar day (UTC) of a forecast. */
 export interface ForecastDay {
-  /** `YYYY-MM-DD`. */
+  /** Date of the day, `YYYY-MM-DD`. */
   readonly day: string;
   /** The part of the day that the forecast covers, from 0 to 1. */
   readonly share: number;

@@ -14,7 +14,7 @@ export interface VersionKey {
 /** Usage of a run that has ended. */
 export interface UsedByRun extends Omit<Usage, 'estimated'> {
   readonly id: string;
-  /** Cost in US dollars at the prices of the time of the run; null without prices. */
+  /** Cost in US dollars at the prices that applied during the run; null without prices. */
   readonly costUsd: string | null;
 }
 

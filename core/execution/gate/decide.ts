@@ -62,16 +62,16 @@ function isQuietTooLong({ gate: { maxQuietHours }, baseline, dueAt }: GateQuesti
 
 /** Reasons why a gate woke the model, or did not. */
 export const GATE_REASONS = {
-  // The model is woken.
+  // Reasons to wake the model.
   first: 'no run of this version has acted on a value yet',
   changed: 'the value has changed since the last run that acted on it',
   not_empty: 'the value is not empty',
   manual: 'a person or a program started the run',
   quiet_too_long: 'the model was not woken for `maxQuietHours`',
-  // The model is not woken.
+  // Reasons not to wake the model.
   unchanged: 'the value is the one that the last run acted on',
   empty: 'the value is empty',
-  // The model is woken because the value is unknown.
+  // Reasons to wake the model because the value is unknown.
   unreachable: 'the address could not be reached, or is not allowed',
   status: 'the address did not respond with a success',
   tool_refused: 'the call of the tool was not allowed',

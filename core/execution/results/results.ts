@@ -180,10 +180,10 @@ function firstOf(items: 'added' | 'removed' | 'changed'): Sql {
 /** Counts of the results that a reader has not read yet. */
 export interface Unread {
   readonly worthReading: number;
-  /** Routines with results worth reading. */
+  /** Number of routines with results worth reading. */
   readonly worthReadingRoutines: number;
   readonly unchanged: number;
-  /** Routines with unchanged results. */
+  /** Number of routines with unchanged results. */
   readonly unchangedRoutines: number;
   /** True when more results may be unread: only the {@link MAX_LOOKED_AT} newest are counted. */
   readonly more: boolean;

@@ -45,7 +45,7 @@ export interface RunFilter {
 /** Reads one run more than the page has, to see whether another page follows. */
 export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
   const { column, conditions } = chosenBy(projectId, filter);
-  // Plan such a query for its own values, because its times decide how much of the index is read.
+  // Plan a query with a window of time for its own values, because they decide how much of the index is read.
   const isWindow = filter.since !== undefined || filter.until !== undefined;
   return db[isWindow ? 'plannedRows' : 'rows']<RunSummary>`
     select ${summaryColumns} from runs

@@ -80,7 +80,7 @@ export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
 
 /**
  * SQL condition on `runs`: an open run delays the next occurrence of its routine. Other runs do not: a run that waits
- * for its time (perhaps a year), a run of a backfill (they start last), a follow-up, a rehearsal, and the run of a
+ * for its time (perhaps a year), a run of a backfill (which starts last), a follow-up, a rehearsal, and the run of a
  * proposal.
  */
 export const inTheWay = sql`not held and trigger <> 'backfill' and ${isWork(sql`trigger`)} and routine_revision > 0`;

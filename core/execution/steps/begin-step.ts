@@ -50,7 +50,7 @@ export interface StepRun
   /** Verdict of the gate, once the gate was asked and the run continues. */
   readonly gateVerdict: GateVerdict | null;
   readonly budgets: Budgets;
-  /** Model steps recorded before this one. */
+  /** Number of model steps recorded before this step. */
   readonly modelSteps: number;
   /** Milliseconds since the first attempt at this step began. */
   readonly stepAgeMs: number;

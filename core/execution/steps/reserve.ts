@@ -115,7 +115,7 @@ export async function reserveStep(
       if (run.patienceMs <= 0) throw Stop.fails('budget_exceeded', HELD);
       // Release the reservations of workers that died, to make room.
       await settleLostCalls(deps, signal, run);
-      // The place of this run is free for another.
+      // This run leaves its place, so another run may be admitted.
       if (!run.inLine) deps.admission.nudge();
       throw Stop.waits(reservation.ahead === 0 ? firstMs : laterMs);
     case 'granted': {

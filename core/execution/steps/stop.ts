@@ -181,7 +181,7 @@ export interface FailedAttempts {
 
 /**
  * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Records
- * nothing if another attempt has recorded the step or the run has ended: the next attempt will find that.
+ * nothing if another attempt has recorded the step or the run has ended.
  */
 export async function recordFailedAttempt(
   db: Db,

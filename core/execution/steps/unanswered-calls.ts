@@ -62,7 +62,7 @@ export async function settleCutCall(
 
 interface EndOfCall {
   readonly error: unknown;
-  /** True when the time of its run is over. */
+  /** True when the time of the call's run is over. */
   readonly isOver: boolean;
 }
 

@@ -17,7 +17,7 @@ type Claim =
   | {
       readonly kind: 'first';
       readonly newId: (resource: Resource) => string;
-      /** Keeps the response for replays. */
+      /** Stores the response for repeated requests. */
       store(response: StoredResponse): Promise<void>;
       /**
        * Releases the key without a response. A refused request changed nothing, so its key is forgotten. After an

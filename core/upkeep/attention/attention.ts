@@ -15,7 +15,7 @@ interface FailedRoutine extends OfRoutine {
   readonly reason: string | null;
   readonly errorMessage: string | null;
   readonly finishedAt: Date;
-  /** Failed runs since `since`. */
+  /** Number of failed runs since `since`. */
   readonly runs: number;
 }
 
@@ -52,7 +52,7 @@ interface RoutineBehind extends OfRoutine {
 /** A run whose held calls wait for a person. */
 interface HoldingRun extends OfRoutine {
   readonly runId: string;
-  /** Open actions of the run. */
+  /** Number of open actions of the run. */
   readonly calls: number;
   /** Names of the called tools, each once. */
   readonly toolNames: readonly string[];

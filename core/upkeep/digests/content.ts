@@ -30,7 +30,7 @@ interface DigestContent {
   readonly projectName: string;
   readonly timezone: string;
   readonly unread: Unread;
-  /** The newest results that are worth reading, the last that ended first. */
+  /** The newest results that are worth reading, the latest first. */
   readonly results: readonly Result[];
   readonly attention: Attention;
   /** The most projects that share the mail. */

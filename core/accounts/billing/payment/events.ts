@@ -21,7 +21,7 @@ const ACCEPTED: ReadonlySet<string> = new Set(EVENT_KINDS);
 /** An id of the processor that is safe in a query. */
 const processorId = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
-/** The fields of an event that are read. */
+/** The fields that the service reads from an event. */
 const paymentEvent = z.object({
   id: processorId,
   type: z.string(),

@@ -184,7 +184,7 @@ function bodyOf(input: ModelCall, { tools }: AccountStep): RunBody {
   return {
     modelId,
     instructions,
-    // Leaves out a message with thinking alone: some providers refuse it.
+    // Leave out a message with thinking alone, because some providers refuse it.
     messages: messages.filter(({ content }) => content.length > 0).map((message) => ({ ...message })),
     tools: tools.map(({ name, description, inputSchema }) => ({
       name,
