@@ -219,7 +219,9 @@ async function open({ browser, service, url }: Visitor, signedIn: boolean): Prom
 interface Visited {
   /** Milliseconds until the page was drawn, and its thread free again. */
   readonly ms: number;
-  /** Longest task of the page's thread, in milliseconds; 0 if all were below 50, as the browser does not report those. */
+  /**
+   * Longest task of the page's thread, in milliseconds; 0 if all were below 50, as the browser does not report those.
+   */
   readonly block: number;
 }
 

@@ -158,7 +158,9 @@ function said({ text, structured }: WrittenAnswer): CallToolResult {
   return { content: [{ type: 'text', text }], ...(structured !== undefined && { structuredContent: structured }) };
 }
 
-/** Says what helps after a refused call; for a tool of a group that the client has not asked for, also how to get it. */
+/**
+ * Says what helps after a refused call; for a tool of a group that the client has not asked for, also how to get it.
+ */
 function helpFor(code: ErrorCode, request: McpRequest): string {
   const words = HELP[code];
   if (words === undefined) return '';

@@ -192,8 +192,9 @@ export function lockDueRoutines(tx: Db, batchSize: number, except: readonly stri
       due.ends_at as "endsAt", due.skip_dates as "skipDates", due.jitter_seconds as "jitterSeconds",
       due.model_provider as provider,
       ${accountOf(sql`due`)} as account, ${breakerIsOpen(accountOf(sql`due`))} as "breakerOpen", due.overlap,
-      due.misfire, due.not_before as "notBefore", jsonb_build_object('routine', due.budget, 'project', ${budgetColumns('p')},
-        'organization', ${budgetColumns('o')}) as budgets, due.next_run_at as "dueAt",
+      due.misfire, due.not_before as "notBefore", due.next_run_at as "dueAt",
+      jsonb_build_object('routine', due.budget, 'project', ${budgetColumns('p')},
+        'organization', ${budgetColumns('o')}) as budgets,
       last.until as "accountedUntil", now() as now
     from due
     join projects p on p.id = due.project_id

@@ -192,7 +192,8 @@ async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overla
     select routine_id as id, coalesce(bool_or(state = 'queued') filter (where not yields), false) as queued,
       bool_and(yields) as "onlyYielding"
     from runs cross join lateral (select not (${inTheWay}) or ${isAboutToExpire} as yields) its
-    where routine_id = any(${[...minding.keys()]}) and state in ('queued', 'running') and not held and routine_revision > 0
+    where routine_id = any(${[...minding.keys()]}) and state in ('queued', 'running') and not held
+      and routine_revision > 0
     group by routine_id
   `;
   return open.map((found) => ({ ...found, overlap: minding.get(found.id) ?? 'skip' }));

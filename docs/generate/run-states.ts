@@ -78,7 +78,9 @@ interface Transition {
   readonly when: string;
 }
 
-/** Draws the transitions between two states with Mermaid, one arrow per cause. Labels end before a colon or semicolon. */
+/**
+ * Draws the transitions between two states with Mermaid, one arrow per cause. Labels end before a colon or semicolon.
+ */
 function diagram(all: readonly Transition[], begins: Readonly<Record<string, string>>): string {
   const arrows = all.flatMap(({ from, to, when }) =>
     from

@@ -6,8 +6,9 @@ import { runStep } from './step.ts';
 const ROUNDS = 2;
 
 /**
- * Performs steps in each protocol on built-in responses before there is a job. A real step then does not pay for the
- * first use of the model library, V8 and Node's HTTP. The broker refuses the requests of these steps.
+ * Runs steps of each protocol on built-in responses before the session gets work. The code of the model library is
+ * compiled then, so the first real step is not slower than the next. The steps send nothing. One request after them
+ * loads Node's HTTP client, and the broker refuses it.
  */
 export async function warmUp(protocols: readonly Protocol[], socketPath: string): Promise<void> {
   for (const protocol of Array.from({ length: ROUNDS }, () => protocols).flat()) {

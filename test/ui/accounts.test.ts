@@ -24,7 +24,7 @@ test('the sign-in page leads to no other origin', async ({ visit, person, dashbo
 });
 
 test('the link in the mail replaces a forgotten password', async ({ visit, service }) => {
-  // A person of this test's own, because the link ends every session of the account.
+  // The link ends every session of its account, so this test signs up another person.
   const person = await confirmedPerson(service);
   const key = await person.key();
   const { page } = await visit('/reset-password');

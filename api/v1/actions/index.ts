@@ -193,7 +193,9 @@ function deciderOf(access: ProjectAccess) {
   return { projectId, organizationId, credential: programOf(access) };
 }
 
-/** Returns the digests that `If-Match` lists, with or without quotation marks. A weak tag names none (RFC 9110, 13.1.1). */
+/**
+ * Returns the digests that `If-Match` lists, with or without quotation marks. A weak tag names none (RFC 9110, 13.1.1).
+ */
 function digestsIn(ifMatch = ''): string[] {
   return ifMatch.split(',').flatMap((tag) => /^("?)([0-9a-f]{64})\1$/.exec(tag.trim())?.[2] ?? []);
 }

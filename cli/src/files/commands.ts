@@ -117,7 +117,8 @@ function refuseDrift({ changes }: Plan): void {
 }
 
 /**
- * Refuses to prune where the folder has no name, a routine still names a skill to remove, or most of the folder would go.
+ * Refuses to prune where the folder has no name, a routine still names a skill to remove, or most of the folder would
+ * go.
  * @throws {CliError}
  */
 function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {

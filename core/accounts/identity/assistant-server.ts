@@ -89,7 +89,7 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     },
     schema: TABLES,
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library's types ignore `exactOptionalPropertyTypes`
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its types ignore `exactOptionalPropertyTypes`
   return plugin as BetterAuthPlugin;
 }
 

@@ -90,7 +90,8 @@ export async function createApiKey(
   // saw that secret, so the new one replaces it.
   const created = await tx.row<ApiKey>`
     insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at, ci_trust_id)
-    values (${id}, ${projectId}, ${name}, ${prefix}, ${hashApiKey(plaintext)}, ${scopes}, ${by.id}, ${expiresAt}, ${trustId})
+    values (${id}, ${projectId}, ${name}, ${prefix}, ${hashApiKey(plaintext)}, ${scopes}, ${by.id}, ${expiresAt},
+      ${trustId})
     on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
       where k.project_id = excluded.project_id
     returning ${columns}

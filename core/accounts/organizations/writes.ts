@@ -42,8 +42,8 @@ export async function writeProject(
       notify_mail = case when ${mail === undefined}::boolean then notify_mail
         else ${mail == null ? null : JSON.stringify(mail)}::jsonb end,
       mcp_enabled = coalesce(${change.mcpEnabled ?? null}, mcp_enabled),
-      shared_links_since = case ${sharedLinksEnabled ?? null}::boolean when true then coalesce(shared_links_since, now())
-        when false then null else shared_links_since end
+      shared_links_since = case ${sharedLinksEnabled ?? null}::boolean
+        when true then coalesce(shared_links_since, now()) when false then null else shared_links_since end
     where id = ${id}
   `;
 }

@@ -2,7 +2,7 @@ import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
-/** Revisions of a run's custom skills, by skill id. Null for a run older than revisions: it used revision 1. */
+/** Revision of each custom skill of a run, by skill id. Null if the run is older than revisions; it used revision 1. */
 export type SkillRevisions = Readonly<Record<string, number>> | null;
 
 /** A text that a custom skill has or had. */

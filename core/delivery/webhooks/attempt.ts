@@ -72,7 +72,8 @@ export function claimAttempt(db: Db, deliveryId: string, after?: number): Promis
     )
     select d.id as "deliveryId", d.project_id as "projectId", d.routine_id as "routineId", d.run_id as "runId",
       d.body, d.attempt_count as index, d.attempt_count - d.ladder_offset as rung,
-      attempt.started_at as "startedAt", r.state = 'archived' as "isArchived", r.webhook_url as "webhookUrl", r.webhook_secret as "sealedSecret",
+      attempt.started_at as "startedAt", r.state = 'archived' as "isArchived",
+      r.webhook_url as "webhookUrl", r.webhook_secret as "sealedSecret",
       case when r.webhook_secret_previous_until > now() then r.webhook_secret_previous end
         as "sealedPreviousSecret"
     from claimed d cross join attempt join routines r on r.id = d.routine_id

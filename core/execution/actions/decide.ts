@@ -214,7 +214,8 @@ async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget
       (select count(*) from steps s where s.run_id = ${runId} and s.project_id = ${projectId} and s.kind = 'tool'
         and s.tool ->> 'policyId' = ${policyId} and s.started_at is not null and s.tool -> 'action' is null)
       + (select count(*) from actions a where a.run_id = ${runId} and a.project_id = ${projectId}
-        and a.policy_id = ${policyId} and a.decided_at is not null and a.state not in ('rejected', 'replaced', 'closed'))
+        and a.policy_id = ${policyId} and a.decided_at is not null
+        and a.state not in ('rejected', 'replaced', 'closed'))
       as sent
   `;
   if (found?.unchanged !== true)
@@ -270,7 +271,8 @@ async function replace(
       expires_at, replaces, state, decided_by, decided_at, start_at)
     select replaced_by, organization_id, project_id, routine_id, run_id, last_run_id, times, started_by, policy_id,
       connection_id, connection_name, account, tool_name, definition_hash, ${storableJson(edited.arguments)}::jsonb,
-      ${edited.digest}, ${edited.refersTo}::text[], model_reason, expires_at, id, 'approved', ${by.id}, now(), ${AT_ONCE}
+      ${edited.digest}, ${edited.refersTo}::text[], model_reason,
+      expires_at, id, 'approved', ${by.id}, now(), ${AT_ONCE}
     from replaced
     returning ${actionColumns}
   `;

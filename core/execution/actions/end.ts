@@ -36,7 +36,8 @@ export async function endReferring(deps: EndDeps, tx: Db, ended: readonly Told[]
   const ids = ended.map(({ id }) => id);
   const projectIds = [...new Set(ended.map(({ projectId }) => projectId))];
   const which = sql`project_id = any(${projectIds}) and refers_to && array(
-    select unnest(array[o.id, o.replaces]) from actions o where o.id = any(${ids}) and o.project_id = any(${projectIds}))`;
+    select unnest(array[o.id, o.replaces]) from actions o
+    where o.id = any(${ids}) and o.project_id = any(${projectIds}))`;
   await endActions(deps, tx, which, { state: 'closed', reason: 'reference_ended' });
 }
 

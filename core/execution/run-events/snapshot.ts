@@ -133,7 +133,8 @@ async function readSnapshots(db: Db, requests: readonly SnapshotRequest[]): Prom
     from unnest(
       ${requests.map(({ projectId }) => projectId)}::text[], ${requests.map(({ id }) => id)}::text[],
       ${requests.map(({ from }) => from.steps)}::integer[],
-      ${requests.map(({ from }) => from.text.attempt)}::integer[], ${requests.map(({ from }) => from.text.piece)}::integer[]
+      ${requests.map(({ from }) => from.text.attempt)}::integer[],
+      ${requests.map(({ from }) => from.text.piece)}::integer[]
     ) with ordinality as wanted(of_project, of_run, known, of_attempt, of_piece, n)
     join runs on runs.id = of_run and runs.project_id = of_project
   `;

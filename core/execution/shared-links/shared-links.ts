@@ -63,7 +63,8 @@ export function createSharedLink(
     // The id exists already if an earlier response was lost; no one has seen its token.
     const link = await tx.row<SharedLink>`
       insert into shared_links as l (id, project_id, run_id, token_hash, created_by, expires_at)
-      values (${id}, ${projectId}, ${runId}, ${hashOf(token)}, ${by.id}, now() + make_interval(days => ${days}::integer))
+      values (${id}, ${projectId}, ${runId}, ${hashOf(token)}, ${by.id},
+        now() + make_interval(days => ${days}::integer))
       on conflict (id) do update set token_hash = excluded.token_hash where l.project_id = excluded.project_id
       returning ${columns}
     `;

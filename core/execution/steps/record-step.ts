@@ -200,7 +200,8 @@ export async function recordStepAndSuccess(
       select id, organization_id, routine_id from runs
       where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)}
         and not (${isAlone} and exists (
-          select from routines r where r.id = runs.routine_id and r.webhook_url is not null and r.webhook_failed_at is null
+          select from routines r
+          where r.id = runs.routine_id and r.webhook_url is not null and r.webhook_failed_at is null
         ))
       for update
     ), step as (
@@ -217,7 +218,8 @@ export async function recordStepAndSuccess(
       -- After the settlement: its locks come before the routine's.
       update runs set state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now(),
         step_count = step_count + 1, ${addUsage(used, sql`estimated_usage`)},
-        prompt = coalesce(prompt, ${storable(prompt)}), briefing = coalesce(briefing, ${briefing && storable(briefing)}),
+        prompt = coalesce(prompt, ${storable(prompt)}),
+        briefing = coalesce(briefing, ${briefing && storable(briefing)}),
         skill_revisions = coalesce(skill_revisions, ${skillRevisions && JSON.stringify(skillRevisions)}::jsonb),
         facts_version = coalesce(facts_version, ${factsVersion}::integer)
       from step, settled where runs.id = step.run_id

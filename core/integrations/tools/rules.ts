@@ -90,7 +90,8 @@ export function revokeRule(
     if (before === undefined) throw new AppError('tool_rule_not_found');
     if (before.revokedAt !== null) return before;
     const revoked = await tx.row<ToolRule>`
-      update tool_rules set revoked_at = now() where id = ${ruleId} and project_id = ${projectId} returning ${ruleColumns}
+      update tool_rules set revoked_at = now()
+      where id = ${ruleId} and project_id = ${projectId} returning ${ruleColumns}
     `;
     const details = { routineId, policyId };
     await recordProjectAudit(tx, { by, projectId, action: 'tool_rule.revoked', targetId: ruleId, details });

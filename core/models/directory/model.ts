@@ -38,7 +38,7 @@ type Origins = { readonly [Name in keyof Figures]: FigureOrigin | null };
 /** A model that a routine can run on. The same model id on two accounts is two options. */
 export interface ModelOption extends ModelReference, Figures {
   readonly name: string;
-  /** What the server supports for this model, known from its model list, its dialect and earlier calls. */
+  /** Abilities of the server for this model, known from its model list, its dialect and earlier calls. */
   readonly abilities: ModelAbilities;
   /** The model at its server; null on an account, whose runtime knows it. */
   readonly served: ServedModel | null;

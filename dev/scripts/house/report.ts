@@ -11,7 +11,7 @@ import { sharedTables, writersOf } from './writers.ts';
 const SHORT_LINES = 8;
 const PLAIN_LINES = 12;
 const READ_ALOUD = 150;
-const COMMENT = /\/\*\*[\s\S]*?\*\/|(?:^[ \t]*\/\/[^\n]*\n)+/gm;
+const COMMENT = /^[ \t]*\/\*\*[\s\S]*?\*\/|(?:^[ \t]*\/\/[^\n]*\n)+/gm;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

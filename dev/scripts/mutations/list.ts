@@ -12,7 +12,7 @@ const STEPS = 'core/execution/steps';
 const ACTIONS = 'core/execution/actions';
 const OAUTH = 'core/integrations/connections/oauth';
 
-/** Kinds of faults that are expensive. Each was made once, or takes only one changed word. */
+/** Faults that cost users money or data. Each has happened in this code once, or needs one changed word to happen. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a tick claims what another has claimed',

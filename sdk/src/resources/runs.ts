@@ -63,7 +63,9 @@ export class Runs {
     return waitForEnd(this.#transport, runId, options);
   }
 
-  /** Yields each state and each finished step until the run has ended; with `text` the text of the step under way too. */
+  /**
+   * Yields each state and each finished step until the run has ended; with `text` the text of the step under way too.
+   */
   follow(
     runId: string,
     options: FollowOptions & { readonly text: true },

@@ -44,10 +44,8 @@ const sharedRoute = createRoute({
   component: lazyPage(() => import('./shared/page.tsx'), 'SharedPage'),
 });
 
-/** Set by the build. */
+/** True in a build for tests, which alone has the gallery of parts. */
 declare const __PARTS__: boolean;
-
-/** The gallery of parts, which is built for tests only. */
 const partsRoutes = __PARTS__
   ? [
       createRoute({
@@ -224,7 +222,7 @@ const modelsRoute = createRoute({
 const modelAccountsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'model-accounts',
-  validateSearch: searchOf('connected', 'error', 'requestId'),
+  validateSearch: returned,
   component: lazyPage(() => import('./model-accounts/page.tsx'), 'ModelAccountsPage'),
 });
 

@@ -73,7 +73,10 @@ export function readOpenClaw(value: unknown): Jobs {
   });
 }
 
-/** Reads `~/.hermes/cron/jobs.json`; its form: NousResearch/hermes-agent, website/docs/developer-guide/cron-internals.md. */
+/**
+ * Reads `~/.hermes/cron/jobs.json`; its form: NousResearch/hermes-agent,
+ * website/docs/developer-guide/cron-internals.md.
+ */
 export function readHermes(value: unknown): Jobs {
   return readEach(fieldsOf(value)['jobs'] ?? value, (job) => {
     const { kind, expr, minutes } = fieldsOf(job['schedule']);

@@ -11,7 +11,9 @@ interface TimeWordsProps {
   readonly onRead: (schedule: string) => void;
 }
 
-/** Reads words of time into the schedule, such as "weekdays at 7", once the person leaves the field or presses Enter. */
+/**
+ * Reads words of time into the schedule, such as "weekdays at 7", once the person leaves the field or presses Enter.
+ */
 export function TimeWords({ timezone, onRead }: TimeWordsProps) {
   const projectId = useProjectId();
   const [fault, setFault] = useState<string>();

@@ -16,7 +16,9 @@ import { useBrief, useMarkRead } from './use-brief.ts';
 
 type All = Shape<'Attention'>;
 
-/** Lists held calls, questions and urgent results, then problems of the project, each with the action that solves it. */
+/**
+ * Lists held calls, questions and urgent results, then problems of the project, each with the action that solves it.
+ */
 export function Attention({ projectId }: { readonly projectId: string }) {
   const { attention, list, brief } = useBrief();
   return (
