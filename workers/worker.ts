@@ -116,7 +116,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
         ...(settings.stopping === undefined ? [] : [settings.stopping]),
       ]);
       const announcing = keepAnnounced(deps, slots, standing, signal);
-      // The lease of the model runtime is kept until the last step has ended: without it calls under way are lost.
+      // The lease of the model runtime is kept until the last step has ended, because its end would lose running calls.
       const ended = new AbortController();
       const { database, modelRuntime: runtime, log } = deps;
       const leasing = runtime && keepRuntimeLease({ database, runtime, log }, ended.signal);

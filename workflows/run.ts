@@ -21,8 +21,8 @@ export interface RunInput {
 const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
 
 /**
- * Carries out a run: model steps, and between them the tool calls that they ask for, until a step ends it. That step
- * also records the end, so a run that needs no tools is a workflow with a single activity; `concludeRun` serves
+ * Carries out a run: model steps, and between them the tool calls that they ask for, until a step ends the run. That
+ * step also records the end, so a run that needs no tools is a workflow with a single activity; `concludeRun` serves
  * failure, timeout and cancellation only.
  */
 export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> {
@@ -98,7 +98,7 @@ export interface HeldActionInput {
   readonly attempt: number;
 }
 
-/** Sends an approved action. Where nothing could be sent, a tick starts another workflow. */
+/** Sends an approved action. If nothing could be sent, a tick starts another workflow. */
 export async function heldAction(input: HeldActionInput): Promise<string> {
   // Tools may hang as receivers of webhooks do, so actions share that queue and leave the slots of model steps free.
   const taskQueue = webhookTaskQueue(workflowInfo().taskQueue);

@@ -115,7 +115,7 @@ class Naming {
     return `#/components/schemas/${name}`;
   }
 
-  /** Rewrites the parts of a schema without giving it a name of its own. */
+  /** Rewrites the parts of a schema; the schema itself gets no name. */
   #inner(schema: Schema, name: string): Schema {
     const one = withOneType(schema);
     const { const: constant, properties, items, additionalProperties: others, anyOf } = one;

@@ -101,7 +101,7 @@ and \`Preference-Applied\` a preference that was honoured.`;
 
 type Document = ReturnType<typeof createDocument>;
 
-/** Number of operations from which a shared parameter is declared once. */
+/** Parameters that at least this many operations share are declared once. */
 const SHARED_FROM = 3;
 
 /**
@@ -121,7 +121,7 @@ function withSharedParameters(document: Document): Document {
     .flatMap(([form, [one]]) => (one === undefined ? [] : [{ form, one }]));
   const named = [...Map.groupBy(byForm, ({ one }) => one.name)].flatMap(([name, sharing]) =>
     sharing.map((each, at) => {
-      // Generators name a type after each parameter and each schema: if a schema has the name, numbers begin with 2.
+      // Generators name types after parameters and schemas, so numbers begin with 2 if a schema has the name.
       const number = at + (pascal(name) in (document.components?.schemas ?? {}) ? 2 : 1);
       return { ...each, name: number === 1 ? name : `${name}-${number}` };
     }),
@@ -160,7 +160,9 @@ const STORABLE = String.raw`^[^\u0000]*$`;
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'];
 
-/** Keywords with which a schema excludes a NUL already; the schema behind a `$ref` is visited itself. */
+/**
+ * Keywords of schemas that need no pattern: they exclude a NUL, or, like `$ref`, name a schema that is visited itself.
+ */
 const EXACT = ['pattern', 'enum', 'const', 'format', '$ref'];
 
 /**

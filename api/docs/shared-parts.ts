@@ -43,7 +43,7 @@ function placesIn(owner: string, schema: unknown): Place[] {
   );
 }
 
-/** Bytes that a reference takes in the document, where it replaces the schema of a field. */
+/** Bytes of a reference that replaces the schema of a field. */
 const REFERENCE = 60;
 
 function shareFields(schemas: Record<string, unknown>): void {

@@ -75,9 +75,9 @@ function tooMany(seconds: number): AppError {
 /** Returns the obstacles that keep this process from its work: calls `look`, or returns the last result of `look`. */
 export type Readiness = (address: string, look: () => Promise<Obstacles>) => Promise<Obstacles>;
 
-/** Checks that one address can cause in a minute: far more than an orchestrator and load balancers need. */
+/** The most checks that one address can cause in a minute. Orchestrators and load balancers need far fewer. */
 const LOOKS_PER_MINUTE = 120;
-/** Age up to which a result is served again. Probes usually come every five seconds. */
+/** The longest time for which a result is served again. Probes usually arrive every five seconds. */
 const GOOD_FOR_MS = 5_000;
 
 /**

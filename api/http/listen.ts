@@ -17,7 +17,7 @@ export async function listen(
   const server = createServer(
     {
       ...HTTP_LIMITS,
-      // The middleware refuses a missing Host in the envelope, like every other malformed request.
+      // `strictHttp` refuses a request without Host, with the envelope of all other errors.
       requireHostHeader: false,
     },
     handler,

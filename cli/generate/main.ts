@@ -1,6 +1,6 @@
 /**
  * Entry: `npm run ui:types` writes the JSON Schemas for the heads of routine and skill files, made from the API's own
- * schemas. A test compares both.
+ * schemas. A test compares the written schemas with the API's.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';

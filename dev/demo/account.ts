@@ -29,7 +29,7 @@ export interface Person {
 
 const projectList = z.array(z.object({ id: z.string(), organizationId: z.string() }));
 
-/** Signs the demo account in; signs it up before if it does not exist. */
+/** Signs the demo account in, after a sign-up if the account does not exist. */
 export async function enter(
   baseUrl: string,
   { uiOrigin, mail }: { readonly uiOrigin: string; readonly mail: string },
@@ -79,7 +79,7 @@ async function signIn(baseUrl: string, { uiOrigin, mail }: { uiOrigin: string; m
 
 const caughtMails = z.array(z.object({ text: z.string() }));
 
-/** Follows the link in the latest mail to the address, once the mail is there. */
+/** Waits for a mail to the address, and follows the link in the latest one. */
 async function confirmAddress(mail: string, address: string): Promise<void> {
   const end = Date.now() + 60_000;
   while (Date.now() < end) {

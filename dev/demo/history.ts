@@ -26,7 +26,7 @@ export type PastRun = Readonly<Record<string, unknown>> & {
   readonly steps: readonly StepRow[];
 };
 
-/** A run of an occurrence that is younger than this would still be open. */
+/** An occurrence that is younger than this gets no past run, because a real run could still be open. */
 const LONGEST_MS = 120_000;
 
 /**
@@ -191,7 +191,9 @@ interface Told extends Occasion {
   readonly result: string;
 }
 
-/** Writes the steps of a run: it calls for its pages, reads them in parallel, and ends with its result. */
+/**
+ * Writes the steps of a run: a model step that calls for pages, the parallel reads, and a model step with the result.
+ */
 function stepsOf(routine: MadeRoutine, told: Told): readonly StepRow[] {
   const { prompt, model } = routine;
   const { written, briefing, startedAt, result } = told;

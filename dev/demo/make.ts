@@ -5,7 +5,9 @@ import { CONNECTION_NAME, type MadeRoutine, type PastRun } from './history.ts';
 import { DEMO_ROUTINES } from './routines.ts';
 import { READ_PAGE, type DemoRoutine } from './written.ts';
 
-/** When this model is found, there is no real one, and each routine takes its own fixture model. */
+/**
+ * The fixture's own model. If this model is found, there is no real one, and each routine uses its own fixture model.
+ */
 export const FIXTURE_MODEL = 'fixture/writer-small';
 
 const modelList = z.array(

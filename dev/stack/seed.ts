@@ -46,8 +46,8 @@ interface SeedOptions {
 }
 
 /**
- * Creates the demo organization with a project of three routines and their past, or finds that of an earlier start. It
- * starts the site check and activates the routines only if that costs nothing.
+ * Creates the demo organization with a project of three routines and their past, or finds the one of an earlier start.
+ * Starts the site check and activates the routines only if runs cost nothing.
  */
 export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<Demo> {
   const { databaseUrl, model } = options;
@@ -97,7 +97,7 @@ type DemoFile = z.output<typeof demoFile>;
 /** Stores the facts that the next start needs. A field that is left out is stored as null, empty or false. */
 type Keep = (fields: Partial<DemoFile> & Pick<DemoFile, 'apiKey'>) => DemoFile;
 
-/** Makes the routines with their past, and lets them run if that costs nothing. */
+/** Makes the routines with their past, and lets them run if runs cost nothing. */
 async function makeDemo(
   call: Call,
   database: Database,

@@ -15,7 +15,7 @@ export type Outcome = Extract<FrameContent, { type: 'result' | 'failure' }>;
 
 export interface Executions {
   /**
-   * Begins a call, joins the running one of the same id, or returns its stored outcome.
+   * Begins a call, joins the running call of the same id, or returns its stored outcome.
    * @returns `full` at the limit of calls, with nothing written
    * @throws when the journal cannot be written, with nothing begun
    */
@@ -122,7 +122,8 @@ export function createExecutions(settings: ExecutionSettings): Executions {
     try {
       journal.finish(requestId, sealed);
     } catch (err) {
-      // Waiting callers get the result, which was paid for. A later delivery finds a call with an unknown outcome.
+      // Waiting callers get the result, which was paid for. A later delivery of the request finds a call with an
+      // unknown outcome.
       log.error({ err, requestId }, 'a result was not stored');
     }
     return outcome;

@@ -135,7 +135,7 @@ async function readError(answer: Response, limits: LoadedProvider['file']['limit
       chunks.push(chunk);
     }
   } catch {
-    // The status and the part of the body that came are enough to classify the error.
+    // The status and the part of the body that arrived are enough to classify the error.
   }
   return classifyStatus(
     { status, retryAfterMs: retryAfterIn(headers), body: parseJson(Buffer.concat(chunks).toString('utf8')) },

@@ -72,8 +72,8 @@ function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: numb
 }
 
 /**
- * Kills the whole process group. The child of bubblewrap asks to end with bubblewrap only some time after its start: if
- * only bubblewrap were killed before, the child would live on and keep the pipes open.
+ * Kills the whole process group. Just after its start, the child of bubblewrap does not yet end together with
+ * bubblewrap: if only bubblewrap were killed, the child would live on and keep the pipes open.
  */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;

@@ -58,7 +58,7 @@ export function createLease(
 export interface Epoch {
   readonly instanceId: string;
   current(): number;
-  /** Stores a higher epoch, on disk before it returns. */
+  /** Stores a higher epoch; returns once it is on disk. */
   raise(epoch: number): void;
 }
 

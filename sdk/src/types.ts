@@ -3,7 +3,7 @@ import type { components, operations } from './generated/schema.ts';
 /** A named shape of the API's document: `Shape<'RunDetail'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
 
-/** A routine, as it is listed with `Item<'listRoutines'>` and read with this. */
+/** A routine as it is read. A list has `Item<'listRoutines'>` instead. */
 export type Routine = Shape<'RoutineDetail'>;
 /** A run when it is started. */
 export type Run = Shape<'Run'>;
@@ -45,12 +45,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Time for each attempt. Default that of the client, 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** Default that of the client, 2. */
+  /** Retries after a failure that may pass. Default that of the client, 2. */
   readonly maxRetries?: number | undefined;
 }
 
 export interface ReadRunOptions extends CallOptions {
-  /** Waits up to 50 seconds for the end of the run; the time of the attempt is extended by that. */
+  /** Seconds to wait for the end of the run, at most 50. Each attempt may take longer by them. */
   readonly waitSeconds?: number | undefined;
 }
 

@@ -61,7 +61,7 @@ export function presentWarnings(list: readonly RoutineWarning[]) {
 
 const COUNT = 5;
 
-// Pages that poll and routines with the same schedule share entries: without jitter, times stay valid for a minute.
+// Pages that poll, and routines with the same schedule, share entries. Without jitter an entry is valid for a minute.
 const known = new LRUCache<string, readonly string[], Timing>({
   max: 2_000,
   memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(now()), COUNT).map(iso),

@@ -113,7 +113,7 @@ export function isMaterial(kind: KindName, field: string): boolean {
   return kind === 'routine' && MATERIAL.includes(field);
 }
 
-/** Normalizes values as the service does, so that two with the same meaning are equal. */
+/** Normalizes values as the service does, so that two values with the same meaning are equal. */
 function stored(content: Content): Content {
   const { name, description, startsAt, endsAt, skipDates, budget } = content;
   const cost = fieldsOf(budget)['maxCostUsdPerMonth'];

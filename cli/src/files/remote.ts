@@ -29,7 +29,7 @@ export interface Summary {
   readonly key: string | null;
   readonly name: string;
   readonly isManaged: boolean;
-  /** The name of the folder that keeps it. */
+  /** Name of the folder that manages the routine or skill. */
   readonly owner: string | null;
 }
 

@@ -10,7 +10,7 @@ export interface AuthorizationServerOptions {
   clients?: Configuration['clients'];
   /** Dynamic registration (RFC 7591); default true. */
   registration?: boolean;
-  /** Fetches metadata documents. With it the server accepts addresses of documents as client ids. */
+  /** Fetches metadata documents. If set, the server accepts addresses of documents as client ids. */
   readClientMetadata?: typeof globalThis.fetch;
   /** Key that the `/accounts` API accepts besides access tokens. */
   apiKey?: string;

@@ -37,7 +37,7 @@ export const SUBJECTS = Object.entries(DISTRICTS).flatMap(([district, subjects])
   subjects.length === 0 ? [`core/${district}`] : subjects.map((subject) => `core/${district}/${subject}`),
 );
 
-/** Files outside the districts. `services.ts` creates all subjects; the others use only foundation. */
+/** Files outside the districts. `services.ts` creates all subjects; the other files use only foundation. */
 const BESIDE: ReadonlySet<string> = new Set(['core/core.ts', 'core/events.ts', 'core/services.ts']);
 
 /** Tells whether a file of `core/` belongs to no subject of the list. */
@@ -45,7 +45,7 @@ export function isOutside(file: string): boolean {
   return file.startsWith('core/') && !BESIDE.has(file) && placeOf(file) === -1;
 }
 
-/** Tells whether an import between two files of `core/` points up, or past the door of another subject. */
+/** Tells whether an import between two files of `core/` points up, or past the `index.ts` of another subject. */
 export function pointsUp(from: string, to: string): boolean {
   if (from === 'core/services.ts') return false;
   if (BESIDE.has(to)) return to === 'core/services.ts';

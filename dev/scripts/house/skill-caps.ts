@@ -12,7 +12,7 @@ const BEFORE = new RegExp(
   'giu',
 );
 const BEHIND = new RegExp(`\\b${COUNT} ([a-z-]+)${SCOPE} at most\\b`, 'giu');
-/** Names that Method uses for the rows of any list of Output. */
+/** Names that the section Method uses for the rows of any list in the section Output. */
 const ANY = /^(?:suggestion|proposal|item|change|finding|recommendation|fixe?)$/u;
 
 interface Cap {

@@ -147,7 +147,7 @@ function numbersIn(line: string): number {
 }
 
 const DECIDES = /\b(?:report|(?:is|are|be) reported|alerts?|alarms?|mov(?:ed|es)|changed|(?<!^)changes?)\b/iu;
-/** Words for moves. Each of them in Compare decides what the report says. */
+/** Words for a change of a figure. In the section Compare, each of them decides what the report says. */
 const MOVES = /\b(?:rose|rises?|fell|falls?|dropped|drops?|counts?|at least)\b/iu;
 const FACTORS: Readonly<Record<string, number>> = {
   doubled: 100,

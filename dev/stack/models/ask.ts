@@ -20,7 +20,7 @@ export interface Listed {
   readonly isMarked: boolean;
 }
 
-/** The response instead of a list, and the remedy: two parts of a sentence. */
+/** A failed attempt to list models, as two parts of a sentence: the response that came, and the remedy. */
 export interface Refused {
   readonly came: string;
   readonly remedy: string;
