@@ -65,7 +65,7 @@ export async function loadRoutines(
 /**
  * Loads runs of a project, one a second until now or until some days ago: a third of them of its first routine, one in
  * ten failed, one in fifty thousand manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids
- * carry their time as real ones do.
+ * contain their time, as real ids do.
  */
 export async function loadRuns(
   db: Db,

@@ -91,7 +91,8 @@ async function readProcesses(): Promise<Process[]> {
 async function readProcess(pid: number): Promise<Process | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined) return undefined;
-  // The name before may hold spaces and parentheses. Then: state, parent, …, utime, stime, cutime, cstime.
+  // The name before these fields may contain spaces and parentheses. Then: state, parent, …, utime, stime, cutime,
+  // cstime.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { pid, parent: Number(fields[1]), seconds: ticks / TICKS_A_SECOND };

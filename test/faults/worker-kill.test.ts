@@ -95,7 +95,7 @@ test('the reservation of a killed worker stays until its call cannot come back, 
     from usage_reservations where run_id = ${run.id}
   `;
   expect(held).toEqual([{ attempt: 1, seconds: expect.any(Number) }]);
-  // No longer than the call's own maximum and the time to store it.
+  // The reservation lasts no longer than the call's own maximum and the time to store the response.
   expect(held[0]!.seconds).toBeLessThan(600 + 30);
   expect(calls()).toBe(1);
 

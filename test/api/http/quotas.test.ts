@@ -92,7 +92,7 @@ const LIMITED: readonly Limited[] = [
   },
 ];
 
-// On each change those that are planted in a second.
+// On each change, only limits that can be reached within a second are tested.
 test.for(LIMITED.filter(({ max }) => FULL_SIZE || max <= 20_000))(
   'a project has at most $max $what, apart from those of others',
   async ({ max, plant, remove, create }, { service }) => {

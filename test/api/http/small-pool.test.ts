@@ -23,7 +23,7 @@ const BODIES: Readonly<Record<string, (index: number) => unknown>> = {
   createOrganization: (index) => ({ name: `organization ${index}` }),
 };
 
-/** On each change a read and a write of each subject, and all that have a body that does their work. */
+/** Returns the operations to call. On each change these are a read and a write of each subject, and all in `BODIES`. */
 function called() {
   const declared = routes.map(({ spec }) => spec).filter(({ id }) => id !== 'schedulerTick');
   return oneOfEach(declared, ({ id, tag, method }) => (id in BODIES ? id : [tag, method === 'GET']));

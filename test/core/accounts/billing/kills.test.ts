@@ -85,7 +85,7 @@ function stored({ service }: World, { organizationId }: Person) {
   `;
 }
 
-/** Returns the same data as the processor has it. */
+/** Returns the same data in the form of `stored`, from the processor. */
 function asPaid(subscription: Subscription) {
   const { id, status, cancel_at: end } = subscription;
   const { price, current_period_start: periodStart, current_period_end: periodEnd } = itemOf(subscription);

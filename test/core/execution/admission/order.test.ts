@@ -213,7 +213,7 @@ test('a plan bounds runs at a time exactly, however many look at once', async ()
   const admitted = await Promise.all(Array.from({ length: 12 }, () => admit(10, paid)));
   expect(admitted.flat()).toHaveLength(1 + 20);
   expect(new Set(admitted.flat())).toHaveLength(1 + 20);
-  // The operator's own limit applies too, and alone if there are no paid plans.
+  // The operator's own limit applies too; without paid plans, only that limit applies.
   expect(await admit(50, { ...SELF_HOSTED, runsAtATime: 22 })).toHaveLength(2 + 21);
 });
 

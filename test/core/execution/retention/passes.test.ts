@@ -194,7 +194,7 @@ test.each([
   ['runs', RUNS, { daysAgo: 300, erased: true }],
 ] as const)('finding what is due at stage %s reads few blocks', async (_, stage, fields) => {
   await changeProjects(database, routine.projectId, { runContentDays: 30, runDays: 350 });
-  // Projects with a setting but without runs: the planner takes each for the project that has all runs.
+  // These projects have a setting but no runs. The planner assumes of each that it has all runs.
   const others = await plantProjects(20);
   await changeProjects(database, others, { runContentDays: 5 });
   // Many runs that are not due, and ten that are.
