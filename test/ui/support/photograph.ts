@@ -45,7 +45,7 @@ export async function photograph(visit: Visit, pageName: string, states: readonl
   for (const [index, state] of states.entries()) {
     const watched = tabs.get(state.as) ?? (await visit('about:blank', state));
     tabs.set(state.as, watched);
-    // What one state sets stands for those after it too.
+    // The settings of one state also apply to all states after it.
     await state.before?.(watched.page);
     if (isLookedAt(state, index)) await lookAt(watched, pageName, state, turn++);
     await watched.page.unrouteAll({ behavior: 'ignoreErrors' });
