@@ -166,11 +166,11 @@ export interface EventRoute {
 export type Route = JsonRoute | EventRoute;
 
 /**
- * Declares one operation; the handler comes in a second call, so that TypeScript keeps the literal types of the first.
+ * Declares one operation. The handler is given in a second call, so that TypeScript keeps the literal types of the
+ * first.
  *
- * @example
- * export const readSkill = route({ method: 'GET', path: '/v1/skills/:skillId', … })
- *   .to(async ({ access, params, deps }) => ({ data: present(skill, await …) }));
+ * @example export const readSkill = route({ method: 'GET', path: '/v1/skills/:skillId', … }) .to(async ({ access,
+ * params, deps }) => ({ data: present(skill, await …) }));
  */
 export function route<
   A extends AuthKind,

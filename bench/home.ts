@@ -143,7 +143,7 @@ interface Planted {
   readonly sees: string;
 }
 
-/** The first page is the one from which the other pages are opened, the second is the baseline. */
+/** The first page leads to the other pages; the second page is the baseline. */
 const RESULTS = [
   { name: 'the page before', text: 'It rains.', sees: 'It rains' },
   { name: 'one line', text: 'It is mild and calm.', sees: 'It is mild and calm' },

@@ -19,8 +19,8 @@ export interface SchedulerSettings {
 
 /**
  * Starts the scheduler, now and at intervals, if it is not running: an operator may terminate it, and the server may
- * lose it. Ends a stuck scheduler first, whose build has no worker any more, or which new code cannot continue. A task
- * queue has one scheduler, even if many processes start it.
+ * lose it. Ends a stuck scheduler first. A scheduler is stuck when its build has no worker any more, or when new code
+ * cannot continue it. A task queue has one scheduler, even if many processes start it.
  */
 export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop(): void }> {
   const { client, taskQueue, log, workflowId = schedulerWorkflowId(settings.taskQueue) } = settings;

@@ -40,7 +40,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
     const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();
     return ticks < ticksPerRun && !continueAsNewSuggested && !targetWorkerDeploymentVersionChanged;
   };
-  // Claims continue while the last of the other parts end, so that a long backlog never delays the schedule.
+  // Claims continue while the other parts end, so that a long backlog never delays the schedule.
   while (isFresh() || underWay.size > 0) {
     await attempt(first);
     if (isFresh()) {

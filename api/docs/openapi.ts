@@ -160,9 +160,7 @@ const STORABLE = String.raw`^[^\u0000]*$`;
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'];
 
-/**
- * Keywords of schemas that need no pattern: they exclude a NUL, or, like `$ref`, name a schema that is visited itself.
- */
+/** Keywords of schemas that need no pattern. They exclude a NUL already; the target of a `$ref` is visited itself. */
 const EXACT = ['pattern', 'enum', 'const', 'format', '$ref'];
 
 /**

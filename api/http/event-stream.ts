@@ -22,9 +22,9 @@ const LONGEST_MS = 15 * 60_000;
 const PATIENCE_MS = 15_000;
 
 /**
- * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none. Headers are sent at once, and each
- * event at once. A client that leaves aborts the signal. A client that does not read is disconnected once two events
- * wait for it.
+ * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none. Headers and events are sent at
+ * once. The signal aborts when the client leaves. A client that does not read is disconnected once two events wait for
+ * it.
  */
 export async function sendEvents(
   ctx: Context,

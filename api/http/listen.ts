@@ -9,7 +9,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Listens with limits, and answers malformed HTTP in the envelope. */
+/** Listens with limits, and responds to malformed HTTP with the error envelope. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },

@@ -41,8 +41,8 @@ export async function rateFor(seconds: number, width: number, work: () => Promis
 }
 
 /**
- * Runs both in turn until their processes have settled. V8 compiles for half a minute, and longer for more code; a
- * service that runs for weeks is past that.
+ * Runs both in turn until their processes have settled. V8 compiles for half a minute, and longer for more code. A
+ * service that runs for weeks no longer compiles.
  */
 export async function warmUp(
   width: number,

@@ -9,7 +9,7 @@ export interface Answered {
   readonly report: string;
   /** Names of the tools that were called, in order. */
   readonly calls: readonly string[];
-  /** Every number that `calculate` gave back. */
+  /** Every number that `calculate` returned. */
   readonly computed: readonly number[];
 }
 

@@ -37,7 +37,7 @@ export async function enter(
   const Cookie = await signIn(baseUrl, { uiOrigin, mail });
   const headers = { Cookie, Origin: uiOrigin };
   const call = caller(baseUrl, headers);
-  // Newest first, so the first project is the last.
+  // The list is newest first, so the project of the sign-up is the last.
   const own = projectList.parse(await call('GET', '/v1/projects?limit=200')).at(-1);
   if (own === undefined) throw new Error('The demo account has no project.');
   const inProject = (id: string) => caller(baseUrl, { ...headers, 'X-Project-Id': id });

@@ -13,13 +13,13 @@ export interface MadeRoutine {
   readonly model: { readonly modelId: string; readonly prices: Prices | null };
   readonly prompt: string;
   readonly briefing: string;
-  /** The tool that its runs read pages with. */
+  /** The tool with which the routine's runs read pages. */
   readonly tool: Readonly<Record<'name' | 'connectionId' | 'policyId', string>>;
 }
 
 /** Columns of `steps` that differ from run to run. */
 type StepRow = Readonly<Record<string, unknown>> & { readonly finished_at: Date };
-/** Columns of `runs`, with its steps. */
+/** Columns of `runs`, and the steps of the run. */
 export type PastRun = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly finished_at: Date;

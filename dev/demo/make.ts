@@ -52,7 +52,7 @@ export async function makeRoutines(
 ): Promise<readonly MadeRoutine[]> {
   const connection = withId.parse(await call('POST', '/v1/connections', { name: CONNECTION_NAME, url: toolServer }));
   const made: { id: string; demo: DemoRoutine; model: Model }[] = [];
-  // One after the other, because lists are in the order of ids.
+  // Make the routines one after the other, because lists are in the order of ids.
   for (const demo of DEMO_ROUTINES) {
     const model = modelOf(demo);
     const { provider, connectionId, modelId } = model;

@@ -38,7 +38,7 @@ export interface Child {
   stopOptions: StopOptions;
   /** Resolves when the process has ended, for any reason; never rejects. */
   exited: Promise<ChildExit>;
-  /** Undefined while it runs. */
+  /** Returns how the process ended; undefined while it runs. */
   exit(): ChildExit | undefined;
   /** Returns the last 4,000 characters that the process has written to its log file. */
   outputTail(): string;

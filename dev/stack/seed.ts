@@ -83,7 +83,7 @@ export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<D
       keep({ ...kept.demo, apiKey });
       return seedDemo(baseUrl, options);
     }
-    // Stored now, so that after an interrupted start the next one continues with this project.
+    // The project is stored now, so that the next start continues with it if this one is interrupted.
     keep({ apiKey, projectId });
     await markDemo(database, projectId);
     return makeDemo(call, database, { ...options, model }, (ids) => keep({ apiKey, projectId, ...ids }));
@@ -161,7 +161,7 @@ async function lookAfter(
   model: DemoModel | undefined,
 ): Promise<Demo> {
   const isOutdated = model !== undefined && !model.modelIds.includes(FIXTURE_MODEL);
-  // A routine whose model a person has changed keeps it.
+  // A routine keeps its model if a person has changed it.
   const ofFixture = new Set(DEMO_ROUTINES.map(({ fixtureModel }) => fixtureModel));
   const moved = routines.filter((routine) => isOutdated && ofFixture.has(routine.model.modelId));
   const names = ({ name }: Routine) => name;

@@ -16,8 +16,8 @@ export type Outcome = Extract<FrameContent, { type: 'result' | 'failure' }>;
 export interface Executions {
   /**
    * Begins a call, joins the running call of the same id, or returns its stored outcome.
-   * @returns `full` at the limit of calls, with nothing written
-   * @throws when the journal cannot be written, with nothing begun
+   * @returns `full` at the limit of calls; nothing is written then
+   * @throws when the journal cannot be written; nothing begins then
    */
   begin(request: OpenedRequest, work: (signal: AbortSignal) => Promise<unknown>): Begun;
   /** @returns true if the call was under way */

@@ -11,7 +11,9 @@ export interface SandboxedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the process has ended for any reason; null for a signal, or when it never began. */
+  /**
+   * Resolves with the exit code when the process has ended; with null after a signal, or if the process never began.
+   */
   readonly exited: Promise<number | null>;
   kill(): void;
 }

@@ -5,7 +5,7 @@ export type Shape<Name extends keyof components['schemas']> = components['schema
 
 /** A routine as it is read. A list has `Item<'listRoutines'>` instead. */
 export type Routine = Shape<'RoutineDetail'>;
-/** A run when it is started. */
+/** A run as the service returns it at its start. */
 export type Run = Shape<'Run'>;
 /** A run with its steps, result, usage and deliveries. */
 export type RunResult = Shape<'RunDetail'>;

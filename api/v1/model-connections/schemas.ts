@@ -12,7 +12,7 @@ import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
-/** Errors with which the start of a sign-in may fail, in any way to sign in. */
+/** Errors of the start of a sign-in, the same for every way to sign in. */
 export const SIGN_IN_ERRORS = [
   'provider_disabled',
   'runtime_unavailable',

@@ -7,7 +7,7 @@ import { contentOfRemote, type Content } from './kinds.ts';
 export interface RemoteItem extends Summary {
   /** The key is new, and the service does not know it yet. */
   readonly isNew: boolean;
-  /** Only for routines. */
+  /** State of a routine; undefined for a skill. */
   readonly state: string | undefined;
   /** The routine is active, and its scheduled runs take outdated texts of its skills. */
   readonly isBehind: boolean;

@@ -41,7 +41,7 @@ export interface AuthorizationServer {
     agreedTo: string;
     /** The token type hints of the requests to the revocation endpoint, in order. */
     readonly revocationRequests: string[];
-    /** Responses of the revocation endpoint in place of its own, first in, first out; `hang` never ends. */
+    /** Responses of the revocation endpoint in place of its own, first in, first out; `hang` sends no response. */
     readonly revocationFaults: (number | 'hang')[];
     /** Decision of the person about a user code of the device flow. */
     answerDevice(userCode: string, answer: 'approve' | 'deny'): Promise<void>;

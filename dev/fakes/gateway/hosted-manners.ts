@@ -234,7 +234,7 @@ export const openrouter: Manner = {
     user_id: 'user_fixture',
   }),
   refuses: {
-    // The router passes on the error of Google, which requires its signatures.
+    // The router passes on Google's error about missing signatures.
     lostDetails: LOST_SIGNATURE,
     longOutput: {
       type: 'openrouter',

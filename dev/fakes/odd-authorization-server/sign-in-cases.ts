@@ -11,7 +11,7 @@ const INCOMPLETE = /did not complete the sign-in/;
 /** Odd documents, registrations and first tokens. */
 export const SIGN_INS: readonly OddCase[] = [
   { name: 'keeps to the rules', answers: {}, runs: [{ ...WORKS, refreshes: 1 }] },
-  // The two documents.
+  // The two metadata documents.
   {
     name: 'has nulls in the metadata of the resource',
     answers: { resource: () => ({ scopes_supported: null, jwks_uri: null, resource_name: null }) },

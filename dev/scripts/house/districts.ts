@@ -1,7 +1,6 @@
 /**
- * The districts of `core/` with their subjects, from the top. A subject imports only subjects that stand after it in
- * this list, through their `index.ts`. A district without subjects is a subject itself. CONTRIBUTING.md shows the same
- * list.
+ * The districts of `core/` with their subjects, from the top. A subject imports only subjects that follow it in this
+ * list, through their `index.ts`. A district without subjects is a subject itself. CONTRIBUTING.md shows the same list.
  */
 const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
   scheduling: [],

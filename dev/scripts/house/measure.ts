@@ -14,11 +14,11 @@ interface SourceFile {
   readonly text: string;
   /** Paths of the imported files. */
   readonly imports: ReadonlySet<string>;
-  /** Lines of its import statements. */
+  /** Number of lines in the file's import statements. */
   readonly importLines: number;
-  /** All exported names, also those that it re-exports. */
+  /** All names that the file exports, also those that it re-exports. */
   readonly exports: readonly string[];
-  /** The exported names that it declares itself. */
+  /** The exported names that the file declares itself. */
   readonly declared: ReadonlySet<string>;
 }
 
@@ -28,7 +28,7 @@ export interface House {
   readonly documents: ReadonlyMap<string, string>;
 }
 
-/** Places by rule. */
+/** The places of the faults, by rule. */
 export type Faults = Readonly<Record<string, readonly string[]>>;
 
 /** Limits of files and lines by room. docs/adr/0038-budgets-of-rooms.md says how to raise one. */

@@ -20,7 +20,10 @@ interface Cap {
   readonly of: string;
 }
 
-/** Finds a list with a cap in Output and another number elsewhere. Compare may set a smaller cap, for a first run. */
+/**
+ * Finds a list with a cap in the section Output and another number elsewhere. The section Compare may set a smaller
+ * cap, for a first run.
+ */
 export function capFaults({ prose }: SkillText): string[] {
   const caps = prose.filter(({ section }) => section === 'Output').flatMap(capsIn);
   const isSecond = ({ count, of }: Cap, section: string) => {

