@@ -13,7 +13,7 @@ import { startService, type Service } from './harness/service.ts';
 
 const ROUTINES = 500;
 const RUNS = 50_000;
-/** Number of the newest runs that get a report, more than Home reads. Each report differs from the one before. */
+/** Number of the newest runs that get a report, more than Home reads. Each report differs from the previous one. */
 const REPORTED = 2_000;
 
 const home: Benchmark = {
@@ -175,7 +175,7 @@ async function plant(db: Db, projectId: string): Promise<readonly Planted[]> {
 }
 
 /**
- * Gives each of the newest runs a report that differs from the one before. Also gives one routine a webhook, which
+ * Gives each of the newest runs a report that differs from the previous one. Also gives one routine a webhook, which
  * completes the first steps.
  */
 async function report(db: Db, projectId: string): Promise<void> {

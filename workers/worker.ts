@@ -20,7 +20,7 @@ export interface WorkerSettings {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly taskQueue: string;
-  /** The most steps of runs at a time. Each model call may take such a slot for minutes. */
+  /** The most steps of runs at a time. A model call may use its slot for minutes. */
   readonly concurrency: number;
   /** The most workflow tasks at a time, each of a few milliseconds of CPU. Default 40. */
   readonly workflowConcurrency?: number;
@@ -29,7 +29,7 @@ export interface WorkerSettings {
   readonly shutdownGraceSeconds: number;
   /** Build of this release. Without a build, all workers of the queues share all workflows. */
   readonly build?: Build | undefined;
-  /** Aborts when the process is told to stop. The slots are then withdrawn at once. */
+  /** Aborts when the process gets the signal to stop. The slots are then withdrawn at once. */
   readonly stopping?: AbortSignal;
   readonly deps: WorkerDeps;
 }

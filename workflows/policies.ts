@@ -1,6 +1,6 @@
 import type { ActivityOptions } from '@temporalio/common';
 
-/** Time without a heartbeat after which a worker counts as dead. Heartbeats come every 3 s, so two may be lost. */
+/** Time without a heartbeat after which a worker counts as dead. Heartbeats are sent every 3 s, so two may be lost. */
 const HEARTBEAT_TIMEOUT = '10s';
 
 /** Enough attempts for some minutes without Postgres. A permanent error ends the activity before the run's timeout. */

@@ -5,7 +5,7 @@ import { schedulerTaskQueue } from '#lib/task-queues.ts';
 import { tickPolicy } from './policies.ts';
 
 export interface SchedulerInput {
-  /** Interval of the ticks, by default one minute. Ticks come at whole multiples of the interval. */
+  /** Interval of the ticks, by default one minute. Ticks begin at whole multiples of the interval. */
   readonly intervalMs?: number;
   /**
    * Ticks before the workflow continues as new, by default 120. A tick makes up to fifty events of history; at 4,096

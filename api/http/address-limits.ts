@@ -97,7 +97,7 @@ export function limitLooks(now = () => performance.now()): Readiness {
   };
 }
 
-/** Counts events by the address they come from, in the memory of this process. */
+/** Counts events by their client address, in the memory of this process. */
 export interface AddressWindows {
   count(address: string): void;
   /** Tells whether the address has reached the limit of this minute. */

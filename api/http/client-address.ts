@@ -7,8 +7,8 @@ export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
  * Builds the look-up of callers' addresses. The look-up starts from the socket's address. While the address belongs to
- * a trusted proxy, the next entry of `X-Forwarded-For`, from right to left, replaces it. Entries further left come from
- * the caller and prove nothing.
+ * a trusted proxy, the next entry of `X-Forwarded-For`, from right to left, replaces it. The caller could have written
+ * entries further left, so they prove nothing.
  * @param trustedProxies addresses and networks
  * @param onUnnamed called once, with the first untrusted peer that sends `X-Forwarded-For`
  */

@@ -56,7 +56,7 @@ interface Context {
 
 /**
  * Replaces names in the arguments of a tool by ids: the key or exact name of a routine, a skill or a connection. A
- * routine given as `runId` stands for its last run. Other arguments stay.
+ * routine given as `runId` becomes its last run. Other arguments stay.
  * @throws {AppError} when a name fits nothing, or several resources
  */
 export async function withIds(

@@ -145,7 +145,7 @@ export async function loadResources(db: Db, { projectId, count }: { projectId: s
   `;
 }
 
-/** Loads running runs that no worker carries out, and returns their ids. */
+/** Loads running runs without a workflow, and returns their ids. */
 export async function loadRunning(
   { projectId, organizationId, databaseUrl }: Service,
   count: number,

@@ -217,7 +217,7 @@ function stepsOf(routine: MadeRoutine, told: Told): readonly StepRow[] {
   ];
 }
 
-/** Characters that every prompt begins with, those of the tool definitions included. */
+/** Characters at the beginning of every prompt, those of the tool definitions included. */
 const PREAMBLE_AND_TOOLS = ' '.repeat(2_800);
 
 function modelStep(

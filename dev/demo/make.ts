@@ -20,7 +20,7 @@ const modelList = z.array(
 );
 export type Model = z.output<typeof modelList>[number];
 
-/** Chooses the model of each routine: the one that was found, else the routine's fixture model. */
+/** Chooses the model of each routine: the model that was found, else the routine's fixture model. */
 export async function modelsFor(call: Call, { modelIds }: DemoModel): Promise<(demo: DemoRoutine) => Model> {
   const models = modelList.parse(await call('GET', '/v1/models'));
   return ({ fixtureModel }) => {

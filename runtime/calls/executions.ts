@@ -181,7 +181,7 @@ function ended(outcome: Outcome | Promise<Outcome>): Begun {
 async function outcomeOf(work: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<Outcome> {
   try {
     const value = await work(signal);
-    // A call that was cancelled at the last moment stays cancelled, because the caller has been told that it is.
+    // A call that was cancelled at the last moment stays cancelled, because the caller was told of the cancellation.
     if (signal.aborted) return failureOf(signal.reason);
     const bytes = Buffer.byteLength(JSON.stringify(value));
     return bytes > MAX_RESULT_BYTES ? failure('too_large') : { type: 'result', value };

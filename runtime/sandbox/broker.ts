@@ -99,7 +99,7 @@ async function forward(
   }
   if (answer.status !== 200) {
     const failed = await readError(answer, limits);
-    // The text of the error is kept from the session, which only needs to know that no response follows.
+    // The session does not get the text of the error: it needs to know only that no response follows.
     response.writeHead(answer.status >= 400 ? answer.status : 502).end();
     return failed;
   }

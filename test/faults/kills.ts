@@ -9,7 +9,7 @@ export interface KillOptions {
   readonly pauseMs: readonly [number, number];
   /** Longest time for which a killed process stays down. */
   readonly downMs: number;
-  /** Time after which no kill comes. */
+  /** Time after which no more kills happen. */
   readonly deadline?: number;
   readonly onKill?: ((role: Role, count: number) => void) | undefined;
 }

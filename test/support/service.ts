@@ -150,7 +150,7 @@ async function startReplica(environment: Record<string, string>) {
 
 let runtimeInstalled = false;
 
-/** Installs the Temporal runtime, of which a process has one. Its log is not wanted here. */
+/** Installs the Temporal runtime, which a process has only once. Its log is not wanted here. */
 export function installRuntimeOnce(): void {
   if (!runtimeInstalled) installRuntime(createLog({ level: 'silent', name: 'temporal' }));
   runtimeInstalled = true;

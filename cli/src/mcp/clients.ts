@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { World } from '../world.ts';
 
-/** The name of the service in the client's configuration, and of the variable that holds the API key. */
+/** The name of the service in the client's configuration, and of the variable with the API key. */
 const SERVER = 'ras';
 const KEY_VARIABLE = 'RAS_API_KEY';
 

@@ -130,7 +130,7 @@ export type ScriptInput = z.input<typeof Script>;
 
 /** A script as one request gets it. */
 export interface TakenScript extends Script {
-  /** Resolves when the test releases the response; undefined for a response that no test holds. */
+  /** Resolves when the test releases the response; undefined for a response that no test delays. */
   readonly released: Promise<void> | undefined;
 }
 

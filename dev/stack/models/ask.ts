@@ -16,7 +16,7 @@ export interface Listed {
   readonly models: readonly string[];
   /** The maker of the server, if the list reveals it. */
   readonly dialect: ModelDialect | undefined;
-  /** True if the response calls itself a list, as that of every local server does. */
+  /** True if the response names itself a list, like the response of every local server. */
   readonly isMarked: boolean;
 }
 

@@ -363,7 +363,7 @@ async function provokeErrors(key: Record<string, string>, session: Record<string
   ].map(({ status }) => status);
   expect(statuses).toEqual([401, 401, 404, 400, 400, expect.any(Number), 200, 401, 202]);
 
-  // An internal error: the database's error carries the whole row in its detail.
+  // Cause an internal error: the database's error contains the whole row in its detail.
   await database.database.query('alter table skills add constraint fault check (false) not valid');
   const fault = await call('/v1/skills', {
     headers: key,

@@ -58,7 +58,7 @@ async function lookAt(watched: Watched, pageName: string, state: State, turn: nu
   const { page } = watched;
   await page.setViewportSize(sizeOf(state.width ?? 1280));
   await page.emulateMedia({ colorScheme: state.theme ?? 'light', reducedMotion: 'reduce' });
-  // Otherwise the browser loads nothing if only the fragment of the address has changed.
+  // Without this the browser would load nothing if only the fragment of the address has changed.
   if (state.path.includes('#')) await page.goto('about:blank');
   await page.goto(state.path);
   if (state.loading !== true) await watched.settled();

@@ -119,7 +119,7 @@ function changed(rule: Gate, size: number): [number, number][] {
   const low = rule.rate ?? 1;
   const high = low * (1 + size / 100);
   if (rule.rises) return [[low, high]];
-  // With a pooled past the volume is counted at the pooled rate, so a fall starts from that rate.
+  // If the past is pooled, the volume is counted at the pooled rate, so a fall starts from that rate.
   return rule.against === 1
     ? [
         [low, high],

@@ -229,7 +229,7 @@ test('runs that wait for a budget take no place, and enough of a project keep it
     waitsUntil: ahead('0 seconds'),
   });
   expect(await admit(10)).toEqual([]);
-  // Sleeping runs hold no place, so another organization finds all four free.
+  // Sleeping runs take no place, so another organization finds all four free.
   const ofOther = await waitingRuns(other!, 5);
   expect(await admit(10)).toEqual(ofOther.slice(0, 4));
   await changeRuns(testDatabase.database, ofOther.slice(0, 4), { state: 'succeeded' });

@@ -191,7 +191,7 @@ test.each([
       connection: { url: hostile.url('honest') },
       routine: { instructions: mark },
     });
-    // With another version of the connection no session of the discovery is reused.
+    // If the connection has another version, no session of the discovery is reused.
     await changeConnections(service.deps.database, connectionId, {
       updatedAt: earlier('-1 second'),
     });

@@ -8,7 +8,7 @@ const DAILY = {
   timezone: 'Europe/Berlin',
 } as const;
 
-/** Returns the next digests after an instant, each computed from the one before. */
+/** Returns the next digests after an instant, each computed from the previous one. */
 function following(times: Parameters<typeof nextDigest>[0], after: string, count: number) {
   const found: string[] = [];
   let last: string | null = null;
