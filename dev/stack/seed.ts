@@ -79,7 +79,7 @@ export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<D
     const call = person.inProject(projectId);
     const apiKey = await createKey(call);
     if (kept?.isReached === false && state === 'there' && kept.demo.routineId !== null) {
-      // A person has revoked the key, and the rest is still there.
+      // A person has revoked the key, but the demo still exists.
       keep({ ...kept.demo, apiKey });
       return seedDemo(baseUrl, options);
     }

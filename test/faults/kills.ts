@@ -36,7 +36,7 @@ export async function killAtRandom(
     counts.set(role, (counts.get(role) ?? 0) + 1);
     onKill?.(role, count);
     const started = sleep(between(random, 0, downMs)).then(() => cluster.start(role));
-    // Awaited below; until then a failure must not end the process as an unhandled rejection.
+    // The failure is awaited below. Until then it must not end the process as an unhandled rejection.
     started.catch(() => undefined);
     starting.set(role, started);
   }

@@ -71,7 +71,8 @@ test('the reservation of a killed worker stays until its call cannot come back, 
   await workers.stop();
   service.gateway.control.reset();
   const { database } = service.deps;
-  // Longer than a busy machine needs to start another worker, and shorter than the time limit of the run.
+  // The timeout is longer than a busy machine needs to start another worker, and shorter than the time limit of the
+  // run.
   const first = await workers.start({ MODEL_STEP_TIMEOUT_SECONDS: '600' });
   service.gateway.control.script({ latencyMs: 120_000 });
   const routineId = await createRoutine(key, {

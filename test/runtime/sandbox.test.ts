@@ -309,7 +309,7 @@ test('a runtime that cannot make a sandbox does not start, and says how to mend 
   const sandbox: Sandbox = {
     kind: 'bubblewrap',
     socketPath: () => path.join(rig.folder, 'b.sock'),
-    // Node's own permissions instead of the sandbox: they block files, but not the network.
+    // Sessions run with Node's own permissions instead of the sandbox: these block files, but not the network.
     launch: (script, socketPath) => createSandbox('process').launch(script, socketPath),
     close: () => undefined,
   };

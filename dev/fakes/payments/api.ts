@@ -2,7 +2,7 @@ import { group, text, texts, type Form } from './form.ts';
 import { DAY, newId, type Ledger } from './ledger.ts';
 import type { Price, Session } from './objects.ts';
 
-/** Thrown to respond with the processor's error envelope. */
+/** An error that is thrown to respond with the processor's error envelope. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const ada = await signUp(service);
   const bob = await signUp(service);
   const key = await ada.key();
-  // Enough that some are left to run when others have been archived.
+  // There are enough routines that some can still run when others are archived.
   const routineIds = await Promise.all(Array.from({ length: 40 }, () => createRoutine(key)));
   const foreign = await createRoutine(await bob.key());
   const skill = await key.post('/v1/skills', { name: 'x', instructions: 'x'.repeat(20) });
@@ -39,7 +39,7 @@ beforeAll(async () => {
     revision: ['1', '2'],
     factsVersion: ['1', '2'],
     instructions: ['Write one line, and nothing else.'],
-    // No server listens there.
+    // No server listens at this address.
     url: ['http://127.0.0.1:1/'],
   };
   const own = ada.session.with({ 'X-Project-Id': ada.projectId });

@@ -87,7 +87,7 @@ const LIMITED: readonly Limited[] = [
     max: 1_000,
     plant: (database, { projectId }, count) => plantConnections(database, projectId, count),
     remove: (database, projectId) => removeConnections(database, firstOf('connections', projectId)),
-    // No server listens there, and no request is sent beyond the limit.
+    // No server listens at this address, and no request is sent beyond the limit.
     create: (client) => client.post('/v1/connections', { name: 'One more', url: 'http://127.0.0.1:9/mcp' }),
   },
 ];

@@ -126,7 +126,7 @@ export function bothOf<A, B>(one: Loaded<A>, other: Loaded<B>): Loaded<readonly 
   };
 }
 
-/** A list whose pages read so far are shown as one. */
+/** A list that shows all pages read so far as one list. */
 export interface LoadedList<Item> extends Loaded<readonly Item[]> {
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;

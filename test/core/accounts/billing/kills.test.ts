@@ -19,7 +19,7 @@ interface World {
   readonly processor: PaymentProcessor;
 }
 
-/** Distance between two tested points, in messages. On each change every fifth point is tested. */
+/** Distance between two tested points, in messages. On each change, only every fifth point is tested. */
 const APART = FULL_SIZE ? 1 : 5;
 
 /** Cuts a process before and after every message to Postgres and to the processor, until no message is left. */

@@ -30,7 +30,7 @@ async function spender(service: Service, key: ApiClient, used: number): Promise<
 }
 
 async function setUsed({ deps }: Service, scopeId: string, tokens: number): Promise<void> {
-  // Earlier runs send news with the usage of their time, so wait for them first.
+  // The news of earlier runs depend on the usage at the time, so wait until they are sent.
   await deps.work.idle();
   await spendToday(deps.database, scopeId, tokens);
 }

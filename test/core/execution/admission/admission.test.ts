@@ -64,7 +64,7 @@ test('a run that ends lets the next one in at once, and never more than there is
       most = Math.max(most, found!.admitted);
       open = found!.open;
     }
-    // Four slots, and one run that is admitted ahead.
+    // There are four slots, and one more run is admitted ahead.
     expect(most).toBeLessThanOrEqual(4 + 1);
     for (const { data } of started) {
       expect(await runEnded(key, data.id)).toMatchObject({ state: 'succeeded' });

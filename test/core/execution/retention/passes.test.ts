@@ -197,7 +197,7 @@ test.each([
   // These projects have a setting but no runs. For each of them, the planner assumes that it has all runs.
   const others = await plantProjects(20);
   await changeProjects(database, others, { runContentDays: 5 });
-  // Many runs that are not due, and ten that are.
+  // Plant many runs that are not due, and ten that are due.
   await plantEndedRuns(database, routine, { ...fields, count: 20_000 });
   await plantEndedRuns(database, routine, { ...fields, daysAgo: 399, count: 10 });
   await database.query('vacuum analyze runs');

@@ -347,7 +347,7 @@ test('results that try to lead the model astray lead to no call outside of the p
     },
     limits: { maxCallsPerRun: 2, argumentSchema: { properties: { query: { pattern: '^\\d+$' } } } },
   });
-  // Another server of the same project, without confirmed tools for this routine.
+  // Connect another server of the same project, without confirmed tools for this routine.
   const other = await connect(key, { name: 'Mail', url: hostile.url('honest') });
   const { data } = await key.post(`/v1/routines/${routineId}/connections/${other}/discover`);
   await confirm(key, { routineId, connectionId: other, tools: data.tools }, []);
