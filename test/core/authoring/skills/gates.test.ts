@@ -61,7 +61,8 @@ describe.each(Object.entries(rulesOf))('the noise gates of %s', (slug, rules) =>
 
   test('report change in at most one of twenty periods without any', () => {
     const random = seeded(1);
-    // The worst chance for all lines of a report, at the smallest and the largest volume that the rule's sizes demand.
+    // All lines of a report are judged together, at the smallest and the largest volume that the sizes of the rule
+    // demand.
     const worst = Math.max(
       ...[Math.min, Math.max].map((pick) => {
         const alarms = [
