@@ -59,7 +59,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** Linux counts in hundredths of a second, with any frequency of its timer. */
+/** Linux counts processor time in hundredths of a second, with any frequency of its timer. */
 const TICKS_A_SECOND = 100;
 
 interface Process {

@@ -146,7 +146,7 @@ function reasoningOf(reply: Reply, text: string | undefined, form: Form): object
   }
 }
 
-/** Gemini's signature in place of its reasoning, which the next request must contain. */
+/** Gemini's signature in place of its reasoning. The next request must contain the signature. */
 const SIGNATURE = {
   extra_content: { google: { thought_signature: 'Zml4dHVyZSBzaWduYXR1cmU=' } },
 };

@@ -153,7 +153,7 @@ export const RULES = {
 export type RuleName = keyof typeof RULES;
 
 interface Exchange {
-  /** Results without an open call. */
+  /** Results of tools for which no call is open. */
   readonly stray: { readonly index: number; readonly id: string }[];
   /** Calls without a result. */
   readonly open: string[];

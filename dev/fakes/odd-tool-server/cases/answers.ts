@@ -32,7 +32,7 @@ const ENVELOPES: readonly (readonly [string, (request: OddRequest) => ReturnType
   ],
 ];
 
-/** Closes the stream of a call before the result, which the client then requests. */
+/** Closes the stream of a call before the result. The client then requests the result. */
 const RESUMED: OddCase = {
   name: 'a stream that is closed and gone on with',
   must: TOLD,
