@@ -60,7 +60,8 @@ type Reason = Exclude<Parameters<RunActivities['concludeRun']>[0]['ending'], 'ca
 function reasonOf(error: unknown): Reason {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    // A step that gets no slot in time may end with either type, because the server copies one limit into the other.
+    // A step that gets no slot in time may end with either type, because the server copies one of the two limits into
+    // the other.
     return cause.timeoutType === 'SCHEDULE_TO_CLOSE' || cause.timeoutType === 'SCHEDULE_TO_START'
       ? 'timeout'
       : 'internal_error';

@@ -94,7 +94,10 @@ With \`Prefer: error-details\` a failure lists each fault of the request.
 Lists are newest first; the next page is in the \`Link\` header, and with \`page=body\` in the body. Times are RFC 3339 in UTC.
 API keys read on every plan and write on: ${writers.join(', ')}.`;
 
-/** Describes the headers of responses once, in the document for holders of keys: generated clients do not read them. */
+/**
+ * Describes the headers of responses once, in the document for holders of keys, because generated clients do not read
+ * headers.
+ */
 const RESPONSE_HEADERS = `Responses have \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. A resource
 with versions has an \`ETag\` for \`If-Match\`, a created one a \`Location\`. \`Idempotent-Replayed: true\` marks a repeated response,
 and \`Preference-Applied\` a preference that was honoured.`;

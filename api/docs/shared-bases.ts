@@ -6,7 +6,7 @@ type Schemas = Record<string, unknown>;
 interface NamedObject {
   readonly name: string;
   readonly schema: Record<string, unknown>;
-  /** Names of the fields. Each key is a text of the name, the schema, and whether the field is required. */
+  /** Names of the fields by key. A key combines the name, the schema, and whether the field is required. */
   readonly fields: Fields;
   /** True when other fields are forbidden. Strict objects share a base only with strict objects. */
   readonly isStrict: boolean;

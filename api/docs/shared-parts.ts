@@ -54,7 +54,7 @@ function shareFields(schemas: Record<string, unknown>): void {
     checked.delete(lean);
     const [form = lean, ...others] = checked.keys();
     const name = known.get(lean);
-    // If one form of the field has checks, the form without checks joins it. Several forms with checks stay apart.
+    // If only one form of the field has checks, the form without checks joins it. Several forms with checks stay apart.
     if (others.length > 0) for (const group of checked.values()) share(schemas, group, undefined);
     else {
       const isKnown = form === lean || [lean, form].includes(canonicalJson(schemas[name ?? '']));

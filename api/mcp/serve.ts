@@ -80,7 +80,10 @@ export function mcp(deps: Deps): Middleware {
 
 interface McpRequest extends Omit<Caller, 'via'> {
   readonly toolsets: readonly Toolset[];
-  /** True when the caller is a run of this service, which could otherwise start or change routines without end. */
+  /**
+   * True when the caller is a run of this service. A run with the right to write could start or change routines without
+   * end.
+   */
   readonly readsOnly: boolean;
   readonly clientName: string | undefined;
   readonly userAgent: string;

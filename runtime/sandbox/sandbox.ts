@@ -27,7 +27,7 @@ export interface Sandbox {
 }
 
 /**
- * Prepares a private folder for sockets and the filter of system calls, which every session needs.
+ * Prepares a private folder for sockets, and the filter of system calls; every session needs both.
  * @param programs paths of further programs that are bound, for tests
  */
 export function createSandbox(kind: SandboxKind, programs: readonly string[] = []): Sandbox {

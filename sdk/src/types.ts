@@ -43,14 +43,14 @@ export type Body<Id extends OperationId> = operations[Id] extends {
 export interface CallOptions {
   /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Time for each attempt. Default that of the client, 60 seconds. */
+  /** Time for each attempt. By default the client's: 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** Retries after a failure that may pass. Default that of the client, 2. */
+  /** Retries after a failure that may pass. By default the client's: 2. */
   readonly maxRetries?: number | undefined;
 }
 
 export interface ReadRunOptions extends CallOptions {
-  /** Seconds to wait for the end of the run, at most 50. Each attempt may take longer by them. */
+  /** Seconds to wait for the end of the run, at most 50. The time for each attempt grows by these seconds. */
   readonly waitSeconds?: number | undefined;
 }
 
