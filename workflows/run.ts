@@ -21,9 +21,9 @@ export interface RunInput {
 const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
 
 /**
- * Carries out a run: model steps, and between them the tool calls that they ask for, until a step ends the run. That
- * step also records the end, so a run that needs no tools is a workflow with a single activity; `concludeRun` serves
- * failure, timeout and cancellation only.
+ * Carries out a run: model steps, and between them the tool calls that they ask for, until a step ends the run. The
+ * last step also records the end, so a run that needs no tools is a workflow with a single activity. `concludeRun`
+ * records only failures, timeouts and cancellations.
  */
 export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> {
   // The run's clock starts with its first step, so there is no deadline before the response to that step.

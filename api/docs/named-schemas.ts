@@ -68,7 +68,7 @@ class Naming {
   parameter(parameter: Schema, operation: string): void {
     const { schema, name } = parameter;
     if (schema === undefined) return;
-    // The description stays on the parameter.
+    // The parameter keeps its own description, so its schema needs none.
     const { description: _, ...rest } = asSchema(schema);
     parameter['schema'] = this.#rewritten(rest, operation + pascal(String(name)));
   }

@@ -82,7 +82,7 @@ const GOOD_FOR_MS = 5_000;
 
 /**
  * Limits the checks that one address can cause, because anyone may ask. Above the limit the address gets the last
- * result, at most five seconds old, and no error: an orchestrator behind the same address would take the process out of
+ * result, at most five seconds old. An error would make an orchestrator behind the same address take the process out of
  * service.
  */
 export function limitLooks(now = () => performance.now()): Readiness {

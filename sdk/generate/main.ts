@@ -38,7 +38,7 @@ function withWordsInPlace(document: ReturnType<typeof documentFor>) {
   });
 }
 
-/** Moves the description of the only choice beside null to the field. */
+/** If a field allows one type or null, moves the description of the type to the field. */
 function withWordsOfChoice(value: unknown): unknown {
   const { anyOf, ...place } = Object(value);
   if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1].type !== 'null') return value;

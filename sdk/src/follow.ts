@@ -8,7 +8,10 @@ import type { Shape } from './types.ts';
 export interface RunStateEvent {
   readonly event: 'state';
   readonly data: Shape<'Run'>;
-  /** For `lastEventId`; undefined if streams are blocked and the run is read at intervals. */
+  /**
+   * A later call can continue after this id by `lastEventId`. Undefined if streams are blocked and the run is read at
+   * intervals.
+   */
   readonly id: string | undefined;
 }
 
