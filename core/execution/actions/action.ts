@@ -36,7 +36,7 @@ export const ACTION_REASONS = {
 } as const;
 export type ActionReason = keyof typeof ACTION_REASONS;
 
-/** A tool call that a run asked for; it is made once a person has approved it. */
+/** A tool call that a run asked for. The call is made once a person has approved it. */
 export interface Action {
   readonly id: string;
   readonly organizationId: string;
