@@ -61,7 +61,7 @@ export interface Action {
   readonly digest: string;
   /** Ids of the actions whose results the arguments refer to. */
   readonly refersTo: readonly string[];
-  /** The model's text beside the call; null without a text. */
+  /** The text that the model wrote with the call; null without a text. */
   readonly modelReason: string | null;
   readonly state: ActionState;
   readonly reason: ActionReason | null;

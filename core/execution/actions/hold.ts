@@ -15,7 +15,7 @@ export interface HeldCall extends SeenCall {
   readonly policyId: string;
   readonly connectionName: string;
   readonly refersTo: readonly string[];
-  /** The model's text beside the call. */
+  /** The text that the model wrote with the call. */
   readonly modelReason: string | null;
 }
 

@@ -170,7 +170,7 @@ export interface RunEnding {
   /** Outcome of a successful run; default `done`. */
   readonly outcome?: Outcome;
   readonly outcomeSummary?: string | null | undefined;
-  /** The model's word for how soon the result should be read. */
+  /** How soon the result should be read, as the model stated. */
   readonly urgency?: Urgency | undefined;
   /** Results of the checks; undefined if nothing was checked. */
   readonly checks?: readonly CheckResult[];

@@ -107,10 +107,7 @@ export interface Step {
   readonly text: string | null;
   /** Thinking that was taken out of the text. */
   readonly thinking: string | null;
-  /**
-   * The model server's word for why the response ended; without a recorded response, the word of the last rejected
-   * response.
-   */
+  /** The model server's finish reason; without a recorded response, the finish reason of the last rejected response. */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
   /** The tool call of the step; null on a model step. */

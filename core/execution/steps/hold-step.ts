@@ -118,7 +118,7 @@ async function judgeHeld(step: ToolStep, held: ReadonlyMap<string, string>): Pro
   return { kind: 'held', ...referring };
 }
 
-/** Earlier requests of a run, and the model's text beside the call. */
+/** Earlier requests of a run, and the text that the model wrote with the call. */
 interface Before {
   readonly held: readonly { readonly id: string; readonly name: string }[];
   readonly text: string | null;

@@ -136,8 +136,8 @@ function limitReached(run: StepRun, response: ModelResponse): FailureReason | un
 const SUMMARY_LENGTH = 500;
 
 /**
- * Takes the result from the call of `finish`, else from the text beside it, the text before the reminder, or the
- * summary.
+ * Takes the result from the call of `finish`, else from the text that came with it, the text before the reminder, or
+ * the summary.
  */
 function statedEnding(
   { outcome, summary, urgency, result: called, next }: Extract<Finish, { kind: 'stated' }>,

@@ -232,10 +232,10 @@ export async function recordStepAndSuccess(
 }
 
 /**
- * Settles a response that came too late, because its run had ended or another attempt had recorded the step: it was
- * paid for, so its usage is added to the step, the run, the ledger and the totals. Everything else stays. Nothing is
- * added if this attempt was settled before, or if another attempt got the same response and was settled: a call on an
- * account is made once, however many attempts ask for it.
+ * Settles a response that came too late, because its run had ended or another attempt had recorded the step. The
+ * response was paid for, so its usage is added to the step, the run, the ledger and the totals. Everything else stays.
+ * Nothing is added if this attempt was settled before, or if another attempt got the same response and was settled: a
+ * call on an account is made once, even if several attempts ask for it.
  * @param tx transaction
  */
 async function settleLateResponse(tx: Db, record: ModelStepRecord, budgets: StepRun['budgets']): Promise<void> {

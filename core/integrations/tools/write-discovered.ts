@@ -138,7 +138,7 @@ function markVanished(
   `;
 }
 
-/** Says why a routine returned to draft, with the tool names that people know. */
+/** Explains why a routine returned to draft, with the tool names that people know. */
 export function draftReason(toolNames: readonly string[]): string {
   const shown = toolNames.slice(0, 3).join(', ');
   const more = toolNames.length > 3 ? ` and ${toolNames.length - 3} more` : '';
