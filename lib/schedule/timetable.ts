@@ -12,7 +12,7 @@ export interface Timetable {
   /** The first and the last instant of the window, both included; null for an open end. */
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
-  /** Dates like `2026-12-24`: no occurrence while the clock of the zone shows one of them. */
+  /** Dates like `2026-12-24` without an occurrence; the clock of the zone decides which date it is. */
   readonly skipDates: readonly string[];
 }
 

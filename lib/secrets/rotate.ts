@@ -75,7 +75,7 @@ function reseal(secrets: SecretBox, place: SecretPlace, sealed: string): string 
   }
 }
 
-/** Returns the place to which a text of this row was sealed. */
+/** Returns the place for which a text of this row was sealed. */
 export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: Keys): SecretPlace {
   return { table, row: rowOf(keys), column: sealedAs ?? column };
 }

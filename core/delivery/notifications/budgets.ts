@@ -31,7 +31,7 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
  * Finds, for each followed budget, the highest threshold that is reached and not yet reported, and marks the threshold
  * as reported.
  * @param usedUp the budget that had too little left for the next step; it counts as used up if more than four fifths
- * are spent. If the budget is unknown, the fullest budget counts as used up
+ * are spent. For `unknown`, the fullest budget counts as used up
  */
 export async function findCrossings(
   tx: Db,

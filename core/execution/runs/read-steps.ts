@@ -41,7 +41,7 @@ export async function listSteps(
   return { steps, nextCursor: more ? String(steps.at(-1)?.index) : undefined };
 }
 
-/** Reads steps until their number or their texts suffice; at least one, if there is one. */
+/** Reads steps until enough steps or enough texts are read: at least one step, if there is one. */
 async function readWithTexts(
   db: Db,
   of: StepsOf,

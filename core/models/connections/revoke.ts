@@ -81,7 +81,7 @@ function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, s
   }
 }
 
-/** Keeps a credential, sealed to its new place, until its provider has revoked it. */
+/** Keeps a credential until its provider has revoked it, sealed for its new place. */
 export async function keepForRevocation(
   tx: Db,
   secrets: SecretBox,

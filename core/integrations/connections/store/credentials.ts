@@ -69,7 +69,7 @@ export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCrede
   `;
 }
 
-/** Stored credentials: JSON, sealed to the row of their connection. */
+/** Stored credentials: JSON, sealed for the row of their connection. */
 export interface ConnectionSecrets {
   seal(connectionId: string, credentials: object): string;
   /** @throws when the text was altered, belongs to another connection, or is sealed under an unknown key */

@@ -7,7 +7,7 @@ import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ModelConnectionRef, ModelConnectionState } from '../connection.ts';
 
-/** Credential of an account, sealed to the row of its connection. */
+/** Credential of an account, sealed for the row of its connection. */
 export const modelCredential = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('oauth'),
