@@ -86,8 +86,8 @@ export function createServerFetch({
       latest = asked;
       held = undefined;
       isUnnamed = false;
-      watch.sent();
     }
+    if (!resumed) watch.sent();
     const answered = asked ?? (resumed ? latest : undefined);
     const limits = latest?.method === 'tools/list' ? LIST_LIMITS : RESULT_LIMITS;
     const hasSession = given.has('mcp-session-id');

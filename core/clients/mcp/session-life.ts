@@ -72,7 +72,7 @@ export function createSessionLife(): SessionLife {
  * could not be resumed. The MCP client would wait for ever.
  */
 export interface ResponseWatch {
-  /** Called when a request has been sent. */
+  /** Called when a request or a notification is sent. It shows that the result of the last request has arrived. */
   sent(): void;
   /** Called when a response that should contain a result has ended, with or without the result. */
   ended(this: void, error: unknown): void;
