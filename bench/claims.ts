@@ -6,7 +6,7 @@ import { openDatabase, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
 import { type Bench, type Benchmark, type Benchmarks, compared, plain } from './harness/benchmark.ts';
-import { load, loadProject, loadRoutines } from './harness/bulk.ts';
+import { load, loadProject, loadRoutines } from '#test/support/given/bulk.ts';
 import { alternate, timed, rateFor } from './harness/measure.ts';
 import { explained } from '#test/support/plans.ts';
 import { UNSERVED_TASK_QUEUE, bareClient, startEmptyWorkflow } from './bare/client.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Benchmark, type Benchmarks, compared, plain, quantile, type Figure } from './harness/benchmark.ts';
-import { loadRunning } from './harness/bulk.ts';
+import { loadRunning } from '#test/support/given/bulk.ts';
 import { rateFor, cpuSeconds } from './harness/measure.ts';
 import { residentMb, startService, type Service } from './harness/service.ts';
 import { followAll, type Followers } from './harness/watch.ts';

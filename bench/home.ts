@@ -7,7 +7,7 @@ import { launchChromium } from '#test/ui/support/chromium.ts';
 import { HOSTILE, longReport } from '#test/ui/support/reports.ts';
 import { cookiesOf } from '#test/ui/support/session.ts';
 import { type Benchmark, type Benchmarks, compared, type Figure, plain } from './harness/benchmark.ts';
-import { load, loadRoutines, loadRuns } from './harness/bulk.ts';
+import { load, loadRoutines, loadRuns } from '#test/support/given/bulk.ts';
 import { alternate } from './harness/measure.ts';
 import { startService, type Service } from './harness/service.ts';
 

@@ -6,7 +6,7 @@ import { freePort, isListening } from '#dev/stack/ports.ts';
 import { sql, type Database, type Sql } from '#lib/database/index.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { type Benchmark, type Benchmarks, compared, type Figure, plain } from './harness/benchmark.ts';
-import { loadResources, load, loadRoutines, loadRuns, routineId } from './harness/bulk.ts';
+import { loadResources, load, loadRoutines, loadRuns, routineId } from '#test/support/given/bulk.ts';
 import { alternate, cpuSeconds, timed } from './harness/measure.ts';
 import { explained } from '#test/support/plans.ts';
 import { startService, type Service } from './harness/service.ts';

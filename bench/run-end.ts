@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { type Benchmark, type Benchmarks, plain, quantile } from './harness/benchmark.ts';
-import { loadRunning } from './harness/bulk.ts';
+import { loadRunning } from '#test/support/given/bulk.ts';
 import { cpuSeconds } from './harness/measure.ts';
 import { startService, type Service } from './harness/service.ts';
 

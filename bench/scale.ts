@@ -8,7 +8,7 @@ import { listRuns } from '#core/execution/runs/index.ts';
 import { claimDueRoutines } from '#core/scheduling/index.ts';
 import { newId } from '#lib/ids.ts';
 import { type Benchmark, type Benchmarks, compared, type Figure } from './harness/benchmark.ts';
-import { routineId } from './harness/bulk.ts';
+import { routineId } from '#test/support/given/bulk.ts';
 import { NO_FILTER } from './reads.ts';
 import { alternate, timed } from './harness/measure.ts';
 import { buffersOf, explained } from '#test/support/plans.ts';
@@ -26,7 +26,7 @@ import {
   WAITING,
   vacuum,
   type Population,
-} from './harness/scale-population.ts';
+} from '#test/support/given/population.ts';
 
 const FEW = 10_000;
 const BATCH = 500;

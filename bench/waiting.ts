@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AT_ONCE, sql, type Sql } from '#lib/database/index.ts';
 import { type Benchmark, type Benchmarks, plain, quantile } from './harness/benchmark.ts';
-import { load, loadProject, loadRoutines } from './harness/bulk.ts';
+import { load, loadProject, loadRoutines } from '#test/support/given/bulk.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const LARGE = 1_000;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { admitRuns } from '#core/execution/admission/admit.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { buffersOf, explained } from '#test/support/plans.ts';
-import { makeWaiting, ORGANIZATIONS, populate, RULE, vacuum } from '../../../../bench/harness/scale-population.ts';
+import { makeWaiting, ORGANIZATIONS, populate, RULE, vacuum } from '#test/support/given/population.ts';
 
 const ADMITTED_AT_ONCE = 16;
 

@@ -1,7 +1,6 @@
 import { admitRuns, recordStarts } from '#core/execution/admission/admit.ts';
 import { newId } from '#lib/ids.ts';
 import { openDatabase, sql, type Database, type Db } from '#lib/database/index.ts';
-import type { Bench } from './benchmark.ts';
 import { load, loadProject, loadRoutines, loadRuns, routineId } from './bulk.ts';
 
 export const DUE = 1_000;
@@ -24,7 +23,7 @@ export const RULE = {
 } as const;
 
 /** Loads a database with this number of runs in one project, and with routines of many organizations. */
-export async function populate(stack: Pick<Bench['stack'], 'createDatabase'>, runs: number): Promise<Population> {
+export async function populate(stack: { createDatabase(): Promise<string> }, runs: number): Promise<Population> {
   const url = await stack.createDatabase();
   let projectId = '';
   await load(url, async (db) => {

@@ -2,7 +2,6 @@ import pg from 'pg';
 import { definitionForm } from '#core/authoring/definition/index.ts';
 import { insertVersions } from '#core/authoring/routines/versions.ts';
 import { sql, withStatements, type Db, type Sql } from '#lib/database/index.ts';
-import type { Service } from './service.ts';
 
 /**
  * Loads rows as the product writes them. Postgres itself makes the rows, so a million take seconds instead of minutes.
@@ -147,7 +146,7 @@ export async function loadResources(db: Db, { projectId, count }: { projectId: s
 
 /** Loads running runs without a workflow, and returns their ids. */
 export async function loadRunning(
-  { projectId, organizationId, databaseUrl }: Service,
+  { projectId, organizationId, databaseUrl }: Readonly<Record<'projectId' | 'organizationId' | 'databaseUrl', string>>,
   count: number,
 ): Promise<string[]> {
   await load(databaseUrl, async (db) => {
