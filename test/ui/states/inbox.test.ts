@@ -90,6 +90,7 @@ function serving(details: readonly Shape<'ActionDetail'>[]) {
 
 const HELD = {
   runId: ISSUE.runId,
+  actionId: ISSUE.id,
   routineId: ISSUE.routineId,
   routineName: ISSUE.routineName,
   calls: 4,
