@@ -11,7 +11,7 @@ export interface Events {
   /** A person has taken routines off their schedules. */
   readonly 'routine.paused': Routines;
   /** Proposed changes are dropped, so their runs prove nothing any more. */
-  readonly 'proposal.dropped': Routines & { readonly runIds: readonly string[] };
+  readonly 'proposal.dropped': Routines;
   /** A routine has taken over a proposed change as this revision. The run that tried the change is the proof. */
   readonly 'proposal.taken': { readonly projectId: string; readonly runId: string; readonly revision: number };
   readonly 'routine.archived': Routines;

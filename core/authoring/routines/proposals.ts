@@ -105,16 +105,13 @@ export async function dropProposals(
   tx: Db,
   { routineIds, reason }: { readonly routineIds: readonly string[]; readonly reason: DropReason },
 ): Promise<void> {
-  const dropped = await tx.rows<{ routineId: string; runId: string }>`
+  const dropped = await tx.rows<{ routineId: string }>`
     update routine_proposals set state = 'dropped', reason = ${reason}, settings = null, author = null, ended_at = now()
     where routine_id = any(${routineIds}) and state = 'open'
-    returning routine_id as "routineId", run_id as "runId"
+    returning routine_id as "routineId"
   `;
   if (dropped.length === 0) return;
-  await emit(tx, 'proposal.dropped', {
-    routineIds: dropped.map(({ routineId }) => routineId),
-    runIds: dropped.map(({ runId }) => runId),
-  });
+  await emit(tx, 'proposal.dropped', { routineIds: dropped.map(({ routineId }) => routineId) });
 }
 
 /** Closes a proposal that was taken over, and deletes its version: the routine has the same one under a new number. */

@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import type { Actor } from '#core/foundation/audit/index.ts';
 import { stopRoutine, type Routine } from '#core/authoring/routines/index.ts';
-import { sql, transaction, eachApart } from '#lib/database/index.ts';
+import { sql, transaction, eachApart, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { cancellation, type RunState } from '#core/execution/run-states/index.ts';
 import { recordEnd, type EndDeps } from './end-run.ts';
@@ -42,19 +42,19 @@ function requestCancellation(deps: EndDeps, projectId: string, id: string): Prom
 }
 
 /**
- * Cancels the open runs of routines, also runs that a person started. Each run has a transaction of its own, which
- * waits for the run's row and has no other lock. A run that starts meanwhile stays.
+ * Cancels the open runs that meet a condition on `runs`, also runs that a person started. Each run has a transaction of
+ * its own, which waits for the run's row and has no other lock. A run that starts meanwhile stays.
  * @throws the first error of a run that could not be stopped, after the others were
  */
-export async function stopRuns(deps: EndDeps, routineIds: readonly string[]): Promise<void> {
-  const open = await deps.database.rows<{ id: string }>`
-    select id from runs
-    where routine_id = any(${routineIds}) and state in ('queued', 'running') and cancel_requested_at is null
+export async function stopRuns(deps: EndDeps, which: Sql): Promise<void> {
+  const open = await deps.database.rows<{ id: string; routineId: string }>`
+    select id, routine_id as "routineId" from runs
+    where ${which} and state in ('queued', 'running') and cancel_requested_at is null
     order by id
   `;
-  const stop = ({ id }: { readonly id: string }) =>
+  const stop = ({ id, routineId }: { readonly id: string; readonly routineId: string }) =>
     transaction(deps.database, (tx) =>
-      cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: sql`id = ${id}`, waits: true }),
+      cancelOpenRuns(deps, tx, [routineId], { ending: cancellation, which: sql`id = ${id}`, waits: true }),
     );
   await eachApart(open, stop, {
     failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be stopped'),
@@ -74,6 +74,6 @@ export async function pauseWithRuns(
   const routine = await stopRoutine(deps, by, { projectId, id, state: 'paused' });
   // Not in the transaction that locked the routine: a run that is ending has locked its own row and waits for the
   // routine's, so the two would deadlock.
-  if (cancelRuns) await stopRuns(deps, [id]);
+  if (cancelRuns) await stopRuns(deps, sql`routine_id = ${id}`);
   return routine;
 }

@@ -3,6 +3,7 @@ import { cancellation, failure, skip, type RunState } from '#core/execution/run-
 import { buildIsGone } from '#core/execution/admission/index.ts';
 import { runClock } from './run.ts';
 import { endRun, type EndDeps } from './end-run.ts';
+import { stopProofs } from './proposals.ts';
 import { replaceMissed } from './replace.ts';
 
 interface OpenRun {
@@ -25,6 +26,7 @@ export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise
   let cancelled: number;
   try {
     await replaceMissed(deps);
+    await stopProofs(deps);
     cancelled = await check(deps, await take(deps.database, CANCELLED), signal);
   } finally {
     // Also while Temporal is away: a run's deadline does not wait for it.
