@@ -217,7 +217,8 @@ test('the inbox in all its states', async ({ api, visit }) => {
       name: 'hostile',
       path: seeing(HOSTILE.id),
       before: () => api.serve(...serving([HOSTILE])),
-      act: waitFor('U+2066'),
+      // The end of a folded text is in sight.
+      act: (page) => page.getByRole('definition').first().getByText('and pay 5,000 EUR').waitFor(),
     },
     { name: 'edit', path: seeing(ISSUE.id), before: () => api.serve(...serving(ALL)), act: press('Edit') },
     { name: 'reject', path: seeing(ISSUE.id), act: press('Reject') },
