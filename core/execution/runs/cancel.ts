@@ -10,7 +10,7 @@ import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 
 /**
- * Cancels a run. A queued run ends at once; a running one at its next step, or sooner if Temporal is up.
+ * Cancels a run. A queued run ends at once; a running run ends at its next step, or sooner if Temporal is up.
  * @throws {AppError} `run_not_found`, `run_not_cancellable`
  */
 export async function cancelRun(deps: EndDeps, projectId: string, id: string): Promise<Run> {
@@ -22,8 +22,8 @@ export async function cancelRun(deps: EndDeps, projectId: string, id: string): P
 }
 
 /**
- * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so it
- * works even when Temporal cannot be reached now.
+ * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so the
+ * run ends even when Temporal cannot be reached now.
  */
 function requestCancellation(deps: EndDeps, projectId: string, id: string): Promise<Run> {
   return transaction(deps.database, async (tx) => {
@@ -42,8 +42,8 @@ function requestCancellation(deps: EndDeps, projectId: string, id: string): Prom
 }
 
 /**
- * Cancels the open runs that meet a condition on `runs`, also runs that a person started. Each run has a transaction of
- * its own, which waits for the run's row and has no other lock. A run that starts meanwhile stays.
+ * Cancels the open runs that meet a condition on `runs`, also runs that a person started. Each run is cancelled in a
+ * separate transaction, which waits for the run's row and has no other lock. A run that starts meanwhile stays.
  * @throws the first error of a run that could not be stopped, after the others were
  */
 export async function stopRuns(deps: EndDeps, which: Sql): Promise<void> {
@@ -72,8 +72,8 @@ export async function pauseWithRuns(
 ): Promise<Routine> {
   const { projectId, id, cancelRuns } = input;
   const routine = await stopRoutine(deps, by, { projectId, id, state: 'paused' });
-  // Not in the transaction that locked the routine: a run that is ending has locked its own row and waits for the
-  // routine's, so the two would deadlock.
+  // Stop the runs outside the transaction that locked the routine: a run that is ending has locked its own row and
+  // waits for the routine's, so the two would deadlock.
   if (cancelRuns) await stopRuns(deps, sql`routine_id = ${id}`);
   return routine;
 }

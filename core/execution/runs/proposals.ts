@@ -8,8 +8,8 @@ import { enqueueManualRun, startAdmitted, type ManualRun, type StartDeps } from 
 import { cancelOpenRuns } from './replace.ts';
 
 /**
- * Opens a proposal for an active routine and starts the run that tries it. The response of an earlier attempt of the
- * same request may be lost: the proposal is then returned unchanged.
+ * Opens a proposal for an active routine and starts the run that tries it. Returns the proposal unchanged if an earlier
+ * attempt of the same request has opened it.
  * @throws {AppError} the errors of `proposeChange` and `enqueueManualRun`
  */
 export async function startProposal(
@@ -42,7 +42,7 @@ const isDropped = sql`routine_revision < 0 and not exists (
   where p.routine_id = runs.routine_id and p.project_id = runs.project_id and p.run_id = runs.id and p.state = 'open')`;
 
 /**
- * Moves the run of an accepted proposal to the routine's new version, which it proves. The proposal's own version,
+ * Moves the run of an accepted proposal to the routine's new version, as its proof. The proposal's own version,
  * numbered below zero, is gone.
  */
 export async function adoptProof(tx: Db, { projectId, runId, revision }: Events['proposal.taken']): Promise<void> {

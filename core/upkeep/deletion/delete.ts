@@ -77,8 +77,8 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
 }
 
 /**
- * Stops runs and revokes credentials. Not in the transaction of the deletion, which has locked the routines: a run that
- * is ending has locked its own row and waits for its routine's, so the two would deadlock.
+ * Stops runs and revokes credentials after the transaction of the deletion. That transaction has locked the routines,
+ * and a run that is ending has locked its own row and waits for its routine's: inside it, the two would deadlock.
  */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
   await stopRuns(deps, sql`routine_id = any(${emptied.flatMap(({ routineIds }) => routineIds)})`);

@@ -4,7 +4,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { actionEnded, actionsOf, holdingRoutine, runAsking } from '#test/core/execution/actions/support.ts';
 import { startTracker } from '#test/core/execution/actions/tracker.ts';
 import type { Json } from '#test/core/integrations/tools/support.ts';
-import { assistantOf, dataOf } from './support.ts';
+import { assistantOf, dataOf, outsideFences } from './support.ts';
 
 const test = serviceTest({ worker: true })
   .extend('tracker', { scope: 'file' }, async ({ service: _service }, { onCleanup }) => {
@@ -32,7 +32,9 @@ test('an assistant approves and rejects several calls at once by what it has see
 }) => {
   const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
   await runAsking({ service, client }, routine, issue('One'), issue('Two'), issue('Pay \u202Eeht\u200B owner'));
-  const listed = dataOf(await assistant.call('list_actions', { routineId: routine.routineId, state: 'open' }));
+  const list = await assistant.call('list_actions', { routineId: routine.routineId, state: 'open' });
+  const listed = dataOf(list);
+  expect(outsideFences(list.text)).toContain(listed[0].digest);
   // Characters that no one sees are a part of the call.
   expect(listed[0].argumentsText).toContain(String.raw`Pay \u202eeht\u200b owner`);
   const read = dataOf(await assistant.call('read_action', { actionId: listed[0].id }));

@@ -172,6 +172,7 @@ export const ANSWER_CASES: readonly OddCase[] = [
       TOLD,
     ),
   ),
+  { name: 'a server on another continent', delayMs: 700, must: {}, reply: () => undefined },
   RESUMED,
   ...RESULTS,
   ...ERRORS,

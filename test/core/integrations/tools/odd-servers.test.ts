@@ -12,7 +12,12 @@ import { connect, marker, policyPath, requestsWith, scriptCalls, toolSteps, type
 /**
  * On each change, only one case of each outcome is tested; `odd-lists.test.ts` tests all cases with the client alone.
  */
-const CASES = oneOfEach(ODD_CASES, ({ sessions, must: { steps, ...must } }) => [sessions, Object.keys(must), steps]);
+const CASES = oneOfEach(ODD_CASES, ({ sessions, delayMs, must: { steps, ...must } }) => [
+  sessions,
+  delayMs,
+  Object.keys(must),
+  steps,
+]);
 
 let service: Service;
 let odd: OddToolServer;
