@@ -213,11 +213,16 @@ const ASCII = Array.from({ length: 0x80 }, (_, unit) => String.fromCharCode(unit
 const LETTER = ASCII.map((character) => /[A-Za-z]/.test(character));
 const IN_RUN = ASCII.map((character) => /\w/.test(character));
 
-/** Takes the named fields of a value, or of each item of a list. */
+/** Takes the named fields of a value, or of each item of a list; `action.state` is a field of a field. */
 export function viewed(data: unknown, view: readonly string[] | undefined): unknown {
   if (view === undefined) return data;
   if (Array.isArray(data)) return data.map((item) => viewed(item, view));
   const row = new Map(Object.entries(Object(data)));
-  const shown = view.filter((name) => row.get(name) !== null && row.get(name) !== undefined);
-  return Object.fromEntries(shown.map((name) => [name, row.get(name)]));
+  return Object.fromEntries(
+    view.flatMap((path) => {
+      const [name = '', inner] = path.split('.');
+      const value = row.get(name) ?? null;
+      return value === null ? [] : [[name, viewed(value, inner === undefined ? undefined : [inner])]];
+    }),
+  );
 }

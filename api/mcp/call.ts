@@ -58,7 +58,7 @@ export async function callTool(
         data: shown,
         schema: tool.route.spec.success.data,
         names: await namesIn(shown, context),
-        isStructured: tool.route.spec.method !== 'GET' && tool.tool.view !== undefined,
+        isStructured: tool.route.spec.method !== 'GET' && tool.tool.view !== undefined && !Array.isArray(data),
         ...(etag !== undefined && { added: { etag } }),
         notes: [
           ...(nextCursor === undefined ? [] : [`There are more: call again with cursor "${nextCursor}".`]),

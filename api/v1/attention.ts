@@ -21,6 +21,7 @@ const attention = z
         z.strictObject({
           ...routine,
           runId: idOf('run', EXAMPLE.run),
+          actionId: idOf('action', EXAMPLE.action).meta({ description: 'The first of its open actions.' }),
           calls: z.number().int().meta({ description: 'Its open actions.' }),
           toolNames: z.array(z.string()).meta({ description: 'Names of their tools, each once.' }),
           expiresAt: timestamp.meta({ description: 'When the first of them expires.' }),

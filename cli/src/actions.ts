@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { Ras, Shape } from 'routine-automation-sdk';
+import { parseExact, type Ras, type Shape } from 'routine-automation-sdk';
 import { confirmed } from './ask.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -125,7 +125,7 @@ function verdicts(context: Context, all: readonly Shape<'ActionVerdict'>[]): voi
 
 function parsed(json: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(json);
+    const value: unknown = parseExact(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
     // Invalid JSON gets the same error as JSON that is no object.

@@ -35,7 +35,7 @@ export function withExactArguments(model: Exclude<LanguageModel, string>): {
     const text = texts.get(toolCallId);
     const exact = invalid || text === undefined ? undefined : parsed(text);
     if (text === undefined || exact === undefined) return { input, invalid };
-    return jsonFault(text, exact) === undefined ? { input: exact, invalid: false } : { input: text, invalid: true };
+    return faultOf(text, exact) === undefined ? { input: exact, invalid: false } : { input: text, invalid: true };
   };
   return {
     model: wrapLanguageModel({
@@ -82,7 +82,19 @@ interface Part {
 /** Explains why arguments that are JSON cannot be used; undefined if they can be used or are not JSON. */
 export function argumentsFault(text: string): string | undefined {
   const value = parsed(text);
-  return value === undefined ? undefined : jsonFault(text, value);
+  return value === undefined ? undefined : faultOf(text, value);
+}
+
+/** The most levels of arguments. With more, a digest of a call or the writing of JSON would fail. */
+const MAX_DEPTH = 100;
+
+function faultOf(text: string, value: unknown): string | undefined {
+  return isDeeper(value, MAX_DEPTH) ? `nested deeper than ${MAX_DEPTH} levels` : jsonFault(text, value);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
 function parsed(text: string): unknown {

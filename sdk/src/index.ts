@@ -18,7 +18,7 @@ export {
   WebhookVerificationError,
 } from './errors.ts';
 export type { ErrorDetail } from './errors.ts';
-export { ExactNumber } from './exact.ts';
+export { ExactNumber, parseExact } from './exact.ts';
 export type { FollowOptions, RunEvent, RunStateEvent, RunStepEvent, RunTextEvent, WaitOptions } from './follow.ts';
 export type { ErrorCode } from './generated/operations.ts';
 export type { Page, Pages } from './pages.ts';

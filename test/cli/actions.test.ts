@@ -61,3 +61,13 @@ test('several calls are rejected for one reason', async ({ held }) => {
   expect(json).toMatchObject(ids.map((id) => ({ id, action: { state: 'rejected', note: 'Known already.' } })));
   expect(await ras(['reject', ids[0]!])).toMatchObject({ code: 0, json: { id: ids[0], state: 'rejected' } });
 });
+
+test('edited arguments keep the digits of their numbers', async ({ held, client }) => {
+  const { actions, ids, ras } = held;
+  const written = '{"title":"Two","priority":1234567890123456789}';
+  const { code } = await ras(['approve', ids[1]!, '--digest', actions[1]!['digest'], '--arguments', written]);
+  expect(code).toBe(0);
+  const { data } = await client.get(`/v1/actions/${ids[1]}`);
+  const { text } = await client.get(`/v1/actions/${data.replacedBy}`);
+  expect(text).toContain('"priority":1234567890123456789');
+});

@@ -31,6 +31,15 @@ test('a condition keeps the type of the argument, and is none without a value', 
   expect(conditionOf(number, 'in', '1\nmany')).toEqual([]);
   expect(conditionOf(number, 'atMost', '')).toEqual([]);
   expect(conditionOf(number, 'atMost', '4.5')).toEqual([{ pointer: '/count', atMost: 4.5 }]);
+  // A rule would hold for another number than the one that was typed.
+  for (const typed of ['1e400', '-1e400', '1234567890123456789', '0.12345678901234567891', '0x10', 'Infinity', '""']) {
+    expect([typed, conditionOf(number, 'equals', typed), conditionOf(number, 'atMost', typed)]).toEqual([
+      typed,
+      [],
+      [],
+    ]);
+    expect(conditionOf(number, 'in', `1\n${typed}`)).toEqual([]);
+  }
   expect(conditionOf(flag, 'equals', 'false')).toEqual([{ pointer: '/on', equals: false }]);
 });
 

@@ -23,6 +23,9 @@ test('a held call is edited, approved and carried out, and a rule lets the next 
   const needs = page.getByRole('region', { name: 'Needs you' });
   await needs.getByText('1 call to approve').waitFor();
   await page.getByText(/^One thing needs you/).waitFor();
+  // Home leads to the call itself, and the side bar to the inbox.
+  await needs.getByRole('link', { name: 'Decide' }).click();
+  await expect.poll(() => page.url()).toMatch(/inbox\?action=act_/);
   await page.getByRole('link', { name: 'Inbox 1 waiting' }).click();
   const call = page.getByRole('article', { name: 'Call of create_issue' });
   await call.getByText('Broken link', { exact: true }).waitFor();

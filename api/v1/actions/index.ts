@@ -28,8 +28,9 @@ const listActions = route({
       'state',
       'reason',
       'connectionName',
+      'account',
       'toolName',
-      'arguments',
+      'argumentsText',
       'digest',
       'expiresAt',
     ],
@@ -38,7 +39,7 @@ const listActions = route({
   query: pageQuery('action', {
     state: z.enum(states).optional().meta({ description: 'Actions in this state only.' }),
     routineId: idOf('routine', EXAMPLE.routine).optional().meta({ description: 'Actions of this routine only.' }),
-    runId: idOf('run', EXAMPLE.run).optional().meta({ description: 'Actions that this run asked for first.' }),
+    runId: idOf('run', EXAMPLE.run).optional().meta({ description: 'Actions that this run asked for, first or last.' }),
   }),
   success: { status: 200, data: z.array(action), description: 'Newest first.' },
 }).to(async ({ access: { projectId }, query: { state, routineId, runId, ...rest }, deps }) => {
@@ -54,7 +55,8 @@ const readAction = route({
   tag,
   summary: 'Read a held call',
   auth: 'key-or-session',
-  mcp: { toolset: 'actions' },
+  // A fence loses invisible characters, which the text of the arguments has as escapes.
+  mcp: { toolset: 'actions', view: Object.keys(actionDetail.shape).filter((name) => name !== 'arguments') },
   scope: 'runs:read',
   params,
   conditional: true,
@@ -123,6 +125,8 @@ const rejectAction = route({
 }));
 
 const MOST_AT_ONCE = 50;
+/** Fields of a verdict for assistants. With whole actions fifty verdicts would not fit into an answer. */
+const VERDICT = ['id', 'action.state', 'error'];
 
 function several<T extends z.ZodType<{ id: string }>>(item: T) {
   return z
@@ -141,7 +145,7 @@ const approveActions = route({
   description:
     'Each with its own verdict, in the order in which the runs asked for them, so that an action comes after those that it refers to.',
   auth: 'key-or-session',
-  mcp: false,
+  mcp: { toolset: 'actions', destructive: true, view: VERDICT },
   scope: 'actions:write',
   body: z
     .strictObject({ actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action), digest })) })
@@ -160,7 +164,7 @@ const rejectActions = route({
   tag,
   summary: 'Reject several held calls',
   auth: 'key-or-session',
-  mcp: false,
+  mcp: { toolset: 'actions', view: VERDICT },
   scope: 'actions:write',
   body: z
     .strictObject({ actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action) })), reason: note })

@@ -4,20 +4,17 @@ import { ERRORS } from '#lib/errors.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { withUnseenEscaped } from '#lib/text.ts';
 import { present } from '../../http/present.ts';
-import { anyId, EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
+import { anyId, EXAMPLE, idOf, sha256, wordOf } from '../../http/schemas.ts';
 import { author } from '../routines/version-schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 export const states = Object.keys(actions.ACTION_STATES) as [actions.ActionState, ...actions.ActionState[]];
 
 export const args = z.record(z.string(), z.unknown());
-export const digest = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
-  .meta({
-    description:
-      'SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`.',
-  });
+export const digest = sha256.meta({
+  description:
+    'SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`.',
+});
 
 const fields = {
   id: idOf('action', EXAMPLE.action),

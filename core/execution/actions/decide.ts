@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { judging, policyUnchanged, type ToolTarget } from '#core/integrations/tools/index.ts';
-import { AT_ONCE, databaseTime, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, databaseTime, lockKey, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
@@ -9,6 +9,7 @@ import { sentence } from '#lib/text.ts';
 import { ACTION_REASONS, actionColumns, digestOf, obstacleOf, type Action, type ActionReason } from './action.ts';
 import { endActions, followEnds } from './end.ts';
 import { tellDecided } from './news.ts';
+import { refusedLength } from './hold.ts';
 import { findReferred, readAction, targetOfAction } from './queries.ts';
 import { hasReference, withIds } from './references.ts';
 
@@ -46,6 +47,8 @@ export async function approveAction(
   const edited = args === undefined ? undefined : await editedCall(deps.database, seen, target, args);
   if (args === undefined) await assertFits(target, seen);
   const approved = await deciding(deps, async (tx) => {
+    // One decision at a time, so that two cannot exceed the limit together.
+    if (target.policy.maxCallsPerRun !== null) await lockKey(tx, `ras:actions:${seen.runId}`);
     const open = await lockForDecision(tx, wanted);
     if (open.state !== 'open' || open.expiresAt <= (await databaseTime(tx))) return undefined;
     await assertStillAllowed(tx, open, target);
@@ -166,6 +169,8 @@ async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonOb
   const stored = await db.row<{ args: JsonObject }>`select ${storableJson(args)}::jsonb as args`;
   const referring = withIds(stored?.args ?? args, await actionsOfRun(db, seen));
   if ('fault' in referring) throw fault(referring.fault);
+  const tooLong = refusedLength(referring.arguments);
+  if (tooLong !== undefined) throw fault(tooLong.why);
   if (referring.refersTo.includes(seen.id)) throw fault('an action cannot refer to itself');
   if (referring.refersTo.length === 0) {
     const unfit = await judging.judgeArguments(target.policy, referring.arguments);

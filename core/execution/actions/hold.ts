@@ -1,7 +1,9 @@
 import { DEFINITION } from '#core/authoring/definition/index.ts';
 import type { Core } from '#core/core.ts';
+import { judging } from '#core/integrations/tools/index.ts';
 import { lockKey, storable, storableJson, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
+import type { JsonObject } from '#lib/json.ts';
 import { cut, withoutUnseen } from '#lib/text.ts';
 import { digestOf, type SeenCall } from './action.ts';
 import { endActions } from './end.ts';
@@ -21,6 +23,14 @@ export interface HeldCall extends SeenCall {
 
 export const MAX_OPEN_ACTIONS = 200;
 const MAX_REASON_LENGTH = 2_000;
+/** The longest arguments of a held call, in characters of JSON. */
+const MAX_ARGUMENTS_LENGTH = 64_000;
+
+/** Refuses arguments that are too long for a person to read. */
+export function refusedLength(args: JsonObject): judging.RefusedCall | undefined {
+  if (JSON.stringify(args).length <= MAX_ARGUMENTS_LENGTH) return undefined;
+  return judging.refused('arguments_too_long', MAX_ARGUMENTS_LENGTH);
+}
 
 /** Hours after which an open action expires, for a definition that is older than the field. */
 const EXPIRE_HOURS = DEFINITION.decisionHours.schema.parse(undefined);

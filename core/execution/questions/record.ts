@@ -16,6 +16,14 @@ export type AskVerdict =
   | { readonly kind: 'answered'; readonly answer: string; readonly fenced: boolean; readonly at: Date }
   | { readonly kind: 'too_many' };
 
+/** Returns a hash that does not depend on case, white space and the punctuation at the end. */
+function digestOf(question: string): string {
+  const words = question.normalize('NFC').toLowerCase().replaceAll(/\s+/g, ' ');
+  return createHash('sha256')
+    .update(words.replace(/[\s?!.…]{1,20}$/u, ''))
+    .digest('base64url');
+}
+
 interface AskingRun {
   readonly runId: string;
   readonly routineId: string;
@@ -34,7 +42,7 @@ export async function recordAsked(
   asked: asking.AskedQuestion,
 ): Promise<AskVerdict> {
   const routine = await lockRoutine(tx, run);
-  const digest = createHash('sha256').update(asked.question.toLowerCase().replaceAll(/\s+/g, ' ')).digest('base64url');
+  const digest = digestOf(asked.question);
   const before = await expireAndFind(tx, run, digest);
   if (before?.state === 'answered' && before.answer !== null) {
     return { kind: 'answered', answer: before.answer, fenced: before.fenced, at: before.decidedAt };

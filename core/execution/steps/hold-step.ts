@@ -1,4 +1,10 @@
-import { hasReference, MAX_OPEN_ACTIONS, recordHeldCall, withIds } from '#core/execution/actions/index.ts';
+import {
+  hasReference,
+  MAX_OPEN_ACTIONS,
+  recordHeldCall,
+  refusedLength,
+  withIds,
+} from '#core/execution/actions/index.ts';
 import type { Core } from '#core/core.ts';
 import { judging, rules, type ToolPolicy, type ToolRecord } from '#core/integrations/tools/index.ts';
 import { persistently, transaction, type Db } from '#lib/database/index.ts';
@@ -91,9 +97,6 @@ export async function holdToolStep(
   );
 }
 
-/** The longest arguments of a held call, in characters of JSON. */
-const MAX_ARGUMENTS_LENGTH = 64_000;
-
 interface JudgedCall {
   readonly kind: 'held';
   readonly arguments: JsonObject;
@@ -112,10 +115,7 @@ async function judgeHeld(step: ToolStep, held: ReadonlyMap<string, string>): Pro
   };
   const judged = await judging.judgeOnRecord(wanted, { hasPlaces: referring.refersTo.length > 0 });
   if (judged.kind === 'refused') return judged;
-  if (JSON.stringify(referring.arguments).length > MAX_ARGUMENTS_LENGTH) {
-    return judging.refused('arguments_too_long', MAX_ARGUMENTS_LENGTH);
-  }
-  return { kind: 'held', ...referring };
+  return refusedLength(referring.arguments) ?? { kind: 'held', ...referring };
 }
 
 /** Earlier requests of a run, and the text that the model wrote with the call. */

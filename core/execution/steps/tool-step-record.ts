@@ -24,6 +24,7 @@ export interface ToolStep {
   readonly runState: string;
   readonly runStartedAt: Date;
   readonly cancelRequested: boolean;
+  /** True for a rehearsal, and for a follow-up about one. */
   readonly isRehearsal: boolean;
   readonly state: StepState;
   readonly attempt: number;
@@ -44,7 +45,9 @@ export async function readToolStep(db: Db, runId: string, index: number): Promis
   });
   const found = await db.row<Omit<ToolStep, 'target'> & { target: TargetJson | null }>`
     select r.state as "runState", r.started_at as "runStartedAt",
-      r.cancel_requested_at is not null as "cancelRequested", r.trigger = 'rehearsal' as "isRehearsal", s.state, s.attempt, s.tool,
+      r.cancel_requested_at is not null as "cancelRequested", r.trigger = 'rehearsal' or exists (select from runs a
+        where a.id = r.follows_up and a.project_id = r.project_id and a.trigger = 'rehearsal') as "isRehearsal",
+      s.state, s.attempt, s.tool,
       (select count(*) from steps e where e.run_id = s.run_id and e.index < s.index and e.kind = 'tool'
         and e.tool->>'policyId' = s.tool->>'policyId' and e.started_at is not null)
         + case when r.gate->'call'->'tool'->>'policyId' = s.tool->>'policyId' and r.gate->'call'->>'sent' = 'true'

@@ -91,7 +91,7 @@ async function lastAnswer(
     ) latest
     join steps s on s.run_id = latest.id and s.project_id = ${projectId}
     where s.kind = 'tool' and s.state = 'succeeded' and s.tool->>'policyId' = ${id}
-      and coalesce(nullif(s.tool->>'result', ''), s.tool->>'structured') is not null
+      and s.tool->>'rehearsed' is null and coalesce(nullif(s.tool->>'result', ''), s.tool->>'structured') is not null
     order by s.run_id desc, s.index desc limit 1
   `;
   return found?.answer;

@@ -52,6 +52,8 @@ interface RoutineBehind extends OfRoutine {
 /** A run whose held calls wait for a person. */
 interface HoldingRun extends OfRoutine {
   readonly runId: string;
+  /** The first of its open actions. */
+  readonly actionId: string;
   /** Number of open actions of the run. */
   readonly calls: number;
   /** Names of the called tools, each once. */
@@ -119,8 +121,8 @@ export async function readAttention(
 
 function holdingRuns(db: Db, projectId: string): Promise<HoldingRun[]> {
   return db.rows`
-    select a.routine_id as "routineId", r.name as "routineName", a.run_id as "runId", count(*)::integer as calls,
-      array_agg(distinct a.tool_name) as "toolNames", min(a.expires_at) as "expiresAt"
+    select a.routine_id as "routineId", r.name as "routineName", a.run_id as "runId", min(a.id) as "actionId",
+      count(*)::integer as calls, array_agg(distinct a.tool_name) as "toolNames", min(a.expires_at) as "expiresAt"
     from actions a join routines r on r.id = a.routine_id and r.project_id = a.project_id
     where a.project_id = ${projectId} and a.state = 'open'
     group by a.routine_id, r.name, a.run_id order by min(a.expires_at), a.run_id limit ${LIMIT}

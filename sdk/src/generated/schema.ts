@@ -256,6 +256,8 @@ export interface components {
             runs: number;
         };
         AttentionHeldItem: {
+            /** @description The first of its open actions. */
+            actionId: string;
             /** @description Its open actions. */
             calls: number;
             /**
@@ -3393,7 +3395,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Actions of this routine only. */
                 routineId?: string;
-                /** @description Actions that this run asked for first. */
+                /** @description Actions that this run asked for, first or last. */
                 runId?: string;
                 /** @description Actions in this state only. */
                 state?: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";

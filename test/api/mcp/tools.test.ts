@@ -52,7 +52,7 @@ test('the fields that a tool shows are fields of its response', () => {
   for (const { route, tool, definition } of all) {
     const fields = deepFields(z.toJSONSchema(route.spec.success.data, { io: 'input', unrepresentable: 'any' }));
     for (const field of tool.view ?? []) {
-      expect([...fields], `${definition.name} ${field}`).toContain(field);
+      expect([...fields], `${definition.name} ${field}`).toEqual(expect.arrayContaining(field.split('.')));
     }
   }
 });

@@ -7,6 +7,7 @@ import { sample } from '../support/sample.ts';
 const test = pageTest();
 
 const ROUTINE_ID = 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c';
+const ACTION_ID = 'act_01kx3k9y6wfd8r0v5m2c7t4q4c';
 const SOURCES = 'Sources that competitors cite on their pricing pages';
 const RESULTS = (['failed', 'changed', 'first'] as const).map((kind, nth) =>
   sample('Result', {
@@ -47,6 +48,7 @@ const MORNING = [
           routineId: ROUTINE_ID,
           routineName: 'Broken links of the week',
           runId: RESULTS[0]!.runId,
+          actionId: ACTION_ID,
           calls: 2,
           toolNames: ['comment', 'create_issue'],
           expiresAt: ago(-180),

@@ -923,6 +923,8 @@ export interface components {
             runs: number;
         };
         AttentionHeldItem: {
+            /** @description The first of its open actions. */
+            actionId: string;
             /** @description Its open actions. */
             calls: number;
             /** @description When the first of them expires. */
@@ -5784,7 +5786,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Actions of this routine only. */
                 routineId?: string;
-                /** @description Actions that this run asked for first. */
+                /** @description Actions that this run asked for, first or last. */
                 runId?: string;
                 /** @description Actions in this state only. */
                 state?: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";

@@ -74,7 +74,7 @@ function AnswerBox({ of: asked, onAnswered }: AskedProps) {
             <Button
               key={choice}
               size="sm"
-              className="max-w-full truncate"
+              className="h-auto! min-h-7 max-w-full py-1 text-left whitespace-normal! wrap-anywhere pointer-coarse:min-h-9"
               busy={answering.isSending}
               onClick={() => give(choice)}
             >

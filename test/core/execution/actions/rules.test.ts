@@ -93,6 +93,29 @@ test('a pointer to no argument of the call itself meets no condition, and 1.0 is
   }
 });
 
+test('a pointer names one place: with escapes, in lists, and in the form of its characters', async () => {
+  const given = { 'a/b': 'slash', 'c~d': 'tilde', 'e~1f': 'both', '': 'empty', list: [['x'], 'é'] };
+  const conditions = [
+    { pointer: '/a~1b', equals: 'slash' },
+    { pointer: '/c~0d', equals: 'tilde' },
+    { pointer: '/e~01f', equals: 'both' },
+    { pointer: '/', equals: 'empty' },
+    { pointer: '/list/0/0', equals: 'x' },
+    { pointer: '/list/1', in: ['é'] },
+  ];
+  const { routine } = await withRule({ conditions });
+  const others = [
+    { ...given, 'e~1f': undefined, e: { f: 'both' } },
+    { ...given, list: [['x'], 'e\u0301'] },
+    { ...given, list: { 0: ['x'], 1: ['é'] } },
+    { ...given, list: [['x', 'y'], 'É'] },
+    { ...given, 'a/b': { slash: true }, a: { b: 'slash' } },
+  ];
+  const calls = [given, ...others].map((fields) => issue('Odd', fields));
+  const { steps } = await runAsking({ service, client }, routine, ...calls);
+  expect(steps.map(({ tool }) => tool.rule !== null)).toEqual([true, ...others.map(() => false)]);
+});
+
 test('a number of 19 digits meets no condition, however it is compared', async () => {
   const { routine } = await withRule({ conditions: [{ pointer: '/priority', atMost: 9_007_199_254_740_991 }] });
   const large = '{"title":"x","priority":-1234567890123456789}';

@@ -19,6 +19,8 @@ export interface Tracker {
   readonly url: string;
   /** The received calls, in order. */
   readonly calls: { readonly name: string; readonly arguments: Json }[];
+  /** Capabilities that the client has declared, in order. */
+  readonly declared: Json[];
   /** Answers every request with this status, or drops it; undefined restores normal answers. */
   away: number | 'dropped' | undefined;
   /** True to drop the connection of each call after it has arrived. */
@@ -31,6 +33,8 @@ export interface Tracker {
   held: Promise<void> | undefined;
   /** Description of the tools, which is a part of their definition. */
   description: string;
+  /** Changes the definition of a tool on the list. */
+  changed: (tool: Json) => Json;
   /** Answers a call. Default the number of the issue. */
   answer: (name: string, args: Json) => Json;
   stop(): Promise<void>;
@@ -41,12 +45,14 @@ export async function startTracker(): Promise<Tracker> {
   const tracker: Tracker = {
     url: '',
     calls: [],
+    declared: [],
     away: undefined,
     breaks: false,
     refuses: undefined,
     isIdempotent: false,
     held: undefined,
     description: 'Files something.',
+    changed: (tool) => tool,
     answer: () => {
       const number = tracker.calls.length;
       return {
@@ -66,6 +72,7 @@ export async function startTracker(): Promise<Tracker> {
     if (tracker.away === 'dropped') return void response.destroy();
     if (tracker.away !== undefined) return void response.writeHead(tracker.away).end();
     if (id === undefined) return void response.writeHead(202).end();
+    if (method === 'initialize') tracker.declared.push(params.capabilities);
     if (method === 'tools/call' && tracker.refuses !== undefined) return void response.writeHead(tracker.refuses).end();
     if (method === 'tools/call') tracker.calls.push(params);
     if (method === 'tools/call') await tracker.held;
@@ -91,7 +98,7 @@ export async function startTracker(): Promise<Tracker> {
           tools: [
             { name: 'create_issue', description, annotations, inputSchema: ISSUE },
             { name: 'comment', description, annotations, inputSchema: COMMENT },
-          ],
+          ].map(tracker.changed),
         };
       }
       case 'tools/call':

@@ -47,7 +47,7 @@ test('a question goes on record, the run goes on, and the next run is told the a
     /on record, as qst_\w+\. No one answers it during this run: go on with its default/,
   );
   // A question that is asked in every run is counted, and the run learns that it is open.
-  const second = await run({ ...CYCLE, question: 'weekly  or DAILY?' });
+  const second = await run({ ...CYCLE, question: 'weekly  or DAILY…' });
   expect(second.prompt).toContain('Question 1 is open: do not ask it again; until it is answered, its default holds.');
   const [open, ...others] = await listed('&state=open');
   expect(others).toEqual([]);

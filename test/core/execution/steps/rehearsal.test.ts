@@ -227,3 +227,17 @@ test('data of a rehearsal is compared with nothing later, and a mode that is unk
   const refused = await key.post(`/v1/routines/${routineId}/run`, { mode: 'pretend' });
   expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
 });
+
+test('a question about a rehearsal makes no call either, and its stand-ins are no answers of the tool', async () => {
+  const { routineId, mark } = await withTools([{ name: 'send' }]);
+  const rehearsed = await rehearse(routineId);
+  scriptCalls(service, mark, { name: 'send' });
+  const { status, data } = await key.post(`/v1/runs/${rehearsed.id}/follow-up`, { message: 'Then send it.' });
+  expect(status).toBe(202);
+  const answer = await runEnded(key, data.id);
+  expect(toolSteps(answer).map(({ tool }) => tool.rehearsed)).toEqual(['nothing']);
+  expect(toldOf(mark)).toContain('not made, and nothing has changed');
+  expect(hostile.control.calls).toEqual([]);
+  scriptCalls(service, mark, { name: 'send' });
+  expect(toolSteps(await rehearse(routineId))[0].tool.rehearsed).toBe('nothing');
+});

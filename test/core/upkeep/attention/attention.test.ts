@@ -155,7 +155,7 @@ test('a run whose held calls wait is named with its tools, until all of them are
   const routine = await holdingRoutine(client, ['create_issue', 'comment'], { url: tracker.url });
   const issues = ['One', 'Two'].map((title) => ({ name: 'create_issue', arguments: { title } }));
   const comment = { name: 'comment', arguments: { issue: 1, text: 'Seen.' } };
-  const { run } = await runAsking({ service, client }, routine, ...issues, comment);
+  const { run, steps } = await runAsking({ service, client }, routine, ...issues, comment);
   const { data } = await client.get('/v1/attention');
   expect(data).toEqual({
     ...NOTHING,
@@ -164,6 +164,7 @@ test('a run whose held calls wait is named with its tools, until all of them are
         routineId: routine.routineId,
         routineName: run.routineName,
         runId: run.id,
+        actionId: steps[0].tool.action.id,
         calls: 3,
         toolNames: ['comment', 'create_issue'],
         expiresAt: expect.any(String),

@@ -30,8 +30,8 @@ function routineLink(projectId: string, routineId: string): LinkProps {
 }
 
 /** Shows a run whose held calls wait for a person. */
-export function Held({ of: { routineName, calls, toolNames, expiresAt }, projectId }: Props<'held'>) {
-  const link: LinkProps = { to: '/p/$projectId/inbox', params: { projectId } };
+export function Held({ of: { routineName, actionId, calls, toolNames, expiresAt }, projectId }: Props<'held'>) {
+  const link: LinkProps = { to: '/p/$projectId/inbox', params: { projectId }, search: { action: actionId } };
   return (
     <Row
       link={link}

@@ -75,8 +75,9 @@ function Value({ name, value }: { readonly name: string; readonly value: unknown
 
 const FOLDED_LENGTH = 700;
 const FOLDED_LINES = 12;
+const FOLDED_END = 120;
 
-/** Shows a text as it was written, without formatting; a long one begins folded. */
+/** Shows a text as it was written, without formatting. A long one begins folded, with its end, where a text may hide. */
 function LongText({ text }: { readonly text: string }) {
   const [isOpen, setOpen] = useState(false);
   const start = text.split('\n', FOLDED_LINES).join('\n').slice(0, FOLDED_LENGTH);
@@ -88,7 +89,12 @@ function LongText({ text }: { readonly text: string }) {
         {referencesIn(isOpen ? text : start).map((part, index) =>
           typeof part === 'string' ? <Marked key={index} text={part} /> : <ResultOf key={index} of={part} />,
         )}
-        {isLong && !isOpen && '…'}
+        {isLong && !isOpen && (
+          <>
+            <span className="text-faint"> … </span>
+            <Marked text={text.slice(start.length).slice(-FOLDED_END).trimStart()} />
+          </>
+        )}
       </p>
       {isLong && (
         <Button size="sm" kind="quiet" className="-ml-2.5" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -2,7 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { placeInWords } from '#ui/format/action-words.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { sortedJson } from '#ui/format/exact-number.ts';
-import { memberPointer } from '#ui/format/json-pointer.ts';
+import { memberOf, memberPointer } from '#ui/format/json-pointer.ts';
 import { listInWords } from '#ui/parts/routine-fields.ts';
 import { TextDiff } from '#ui/parts/lazily.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
@@ -17,8 +17,12 @@ export function SinceLastApproved({ action: { arguments: given, lastApproved } }
   if (lastApproved === null || given === null) return null;
   const before = lastApproved.arguments;
   const names = [...new Set([...Object.keys(before), ...Object.keys(given)])];
-  const differing = names.filter((name) => sortedJson(before[name]) !== sortedJson(given[name]));
-  const same = names.filter((name) => !differing.includes(name));
+  const compared = names.map((name) => {
+    const [was, is] = [memberOf(before, name), memberOf(given, name)];
+    return { name, path: memberPointer('', name), before: was, after: is, isSame: sortedJson(was) === sortedJson(is) };
+  });
+  const differing = compared.filter(({ isSame }) => !isSame);
+  const same = compared.filter(({ isSame }) => isSame).map(({ name }) => name);
   return (
     <Part
       title={
@@ -30,9 +34,7 @@ export function SinceLastApproved({ action: { arguments: given, lastApproved } }
       {differing.length === 0 ? (
         <p className="text-base text-muted">The same arguments.</p>
       ) : (
-        <Differences
-          of={differing.map((name) => ({ path: memberPointer('', name), before: before[name], after: given[name] }))}
-        />
+        <Differences of={differing} />
       )}
       {differing.length > 0 && same.length > 0 && (
         <p className="mt-2 text-sm text-muted">The same: {listInWords(same.map(drawn))}.</p>

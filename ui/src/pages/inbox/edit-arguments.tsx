@@ -4,6 +4,7 @@ import type { ApiError } from '#ui/api/error.ts';
 import { errorInWords } from '#ui/api/form.ts';
 import { drawn, unseenIn, withoutUnseen } from '#ui/format/drawn.ts';
 import { isNumber, parseExact } from '#ui/format/exact-number.ts';
+import { memberOf } from '#ui/format/json-pointer.ts';
 import { SchemaHints } from '#ui/format/schema-hints.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
@@ -34,7 +35,9 @@ interface Written {
 export default function EditArguments({ given, schema, error, isBusy, onSubmit, onCancel }: EditArgumentsProps) {
   const hints = new SchemaHints(schema, schema);
   const [fields, setFields] = useState<readonly Written[]>(() =>
-    [...new Set([...namesOf(given, schema), ...hints.members])].map((name) => writtenOf(name, given[name], hints)),
+    [...new Set([...namesOf(given, schema), ...hints.members])].map((name) =>
+      writtenOf(name, memberOf(given, name), hints),
+    ),
   );
   const [faults, setFaults] = useState<ReadonlySet<string>>(new Set());
   const write = (name: string, text: string | undefined) =>

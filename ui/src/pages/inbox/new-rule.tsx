@@ -49,8 +49,8 @@ export default function NewRule({ action, onClose }: NewRuleProps) {
   const isIncomplete = conditions.length < chosen.size;
   const maxUses = form.watch('maxUses').trim();
   const uses = maxUses === '' ? null : Number(maxUses);
-  // NaN would be sent as null, which means no limit.
-  const noNumber = Number.isNaN(uses) ? 'This is not a number.' : undefined;
+  // JSON writes every other number as null, which means no limit.
+  const noNumber = uses === null || Number.isFinite(uses) ? undefined : 'This is not a number.';
   const change = (pointer: string, to: Chosen | undefined) =>
     setChosen((before) => {
       const after = new Map(before);

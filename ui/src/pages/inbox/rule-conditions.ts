@@ -1,5 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { referencesIn } from '#ui/format/action-words.ts';
+import { parseExact } from '#ui/format/exact-number.ts';
 import { isObject, memberPointer } from '#ui/format/json-pointer.ts';
 
 type Condition = Shape<'ToolRuleCondition'>;
@@ -57,6 +58,12 @@ export function conditionOf({ pointer, value }: Leaf, comparison: Comparison, te
   return typeof written === 'number' ? [{ pointer, atMost: written }] : [];
 }
 
+/** Reads a number; undefined for other text, and for a number that would be rounded. */
 function numberIn(text: string): number | undefined {
-  return text.trim() === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
+  try {
+    const value = parseExact(text);
+    return typeof value === 'number' ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
