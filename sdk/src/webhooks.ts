@@ -3,7 +3,7 @@ import { WebhookVerificationError } from './errors.ts';
 import { parseExact } from './exact.ts';
 import type { Shape } from './types.ts';
 
-/** Event of a webhook; `type` tells its kind. */
+/** An event of a webhook, with its kind as `type`. */
 export type WebhookEvent = ByType<
   | Shape<'RunEvent'>
   | Shape<'ActionEvent'>
