@@ -10,7 +10,6 @@ import { withLeanSchemas, withoutForms } from './lean.ts';
 import { pascal, withNamedSchemas } from './named-schemas.ts';
 import { operation } from './operation.ts';
 import { withSharedParts } from './shared-parts.ts';
-import { withSharedResponses } from './shared-responses.ts';
 import { type Audience, HEADERS } from './responses.ts';
 
 export interface DocumentOptions {
@@ -56,7 +55,7 @@ export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', 
   const exact = audience === 'all' ? withStorableText(document) : withoutForms(document);
   const named = withNamedSchemas(withSharedParameters(exact));
   if (audience === 'all') return withoutUnused(named);
-  const { webhooks: _, ...lean } = withoutUnused(withSharedResponses(withSharedParts(withLeanSchemas(named))));
+  const { webhooks: _, ...lean } = withoutUnused(withSharedParts(withLeanSchemas(named)));
   // The schemas of events stay, because some generators drop schemas that only webhooks use.
   return lean;
 }
