@@ -2,18 +2,20 @@ import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { isPaged } from '../http/links.ts';
 import { LONGEST_WAIT_SECONDS } from '../http/prefer.ts';
+import { notFoundOf } from '../http/validate.ts';
 import type { RouteSpec } from '../route.ts';
 import { type Audience, hasProject, isTagged, ownErrorsOf, responsesOf } from './responses.ts';
 
 /** Describes one route: its callers, its parameters and its responses. */
 export function operation(spec: RouteSpec, audience: Audience): ZodOpenApiOperationObject {
-  const { description = `${spec.summary}.` } = spec;
+  const sentence = `${spec.summary}.`;
+  const { description = audience === 'all' ? sentence : '' } = spec;
   const note = audience === 'all' ? scopeNote(spec) : errorNote(spec);
   return {
     operationId: spec.id,
     tags: [spec.tag],
     summary: spec.summary,
-    description: [description, note].filter(Boolean).join('\n\n'),
+    description: [description, note].filter(Boolean).join('\n\n') || sentence,
     ...(spec.deprecated !== undefined && { deprecated: true }),
     security: audience === 'keys' ? securityOf(spec).slice(0, 1) : securityOf(spec),
     requestParams: {
@@ -115,8 +117,9 @@ function scopeNote(spec: RouteSpec): string {
   return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
 }
 
-/** Returns a note with the operation's own errors. Common errors are described with the response. */
+/** Returns a note with the operation's own errors. Common errors and those of ids are described with the response. */
 function errorNote(spec: RouteSpec): string {
-  const codes = ownErrorsOf(spec);
+  const ofIds = new Set(notFoundOf(spec.path).values());
+  const codes = ownErrorsOf(spec).filter((code) => !ofIds.has(code));
   return codes.length === 0 ? '' : `Errors: ${codes.map((code) => `\`${code}\``).join(', ')}.`;
 }

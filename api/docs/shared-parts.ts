@@ -5,14 +5,15 @@ import { shareBases, untaken } from './shared-bases.ts';
 
 /**
  * Writes once what the objects of a document have in common: fields that several objects share become an object that
- * they extend, and a field that recurs becomes a component.
+ * they extend, and a field or a response that recurs becomes a component.
  */
 export function withSharedParts<D extends object>(document: D): D {
   const { components }: { components?: unknown } = document;
   const schemas = fieldsOf(fieldsOf(components)['schemas']);
   shareBases(schemas);
   shareFields(schemas);
-  return withoutSingleUse(document, schemas);
+  shareResponses(withoutSingleUse(document, schemas));
+  return document;
 }
 
 /** A field of an object, with its schema in the form of a component: not null and without a default. */
@@ -106,4 +107,29 @@ function withoutSingleUse<D extends object>(document: D, schemas: Record<string,
   };
   visit(document);
   return document;
+}
+
+/** Writes a response of several operations once, with the shortest of their descriptions. */
+function shareResponses(document: object): void {
+  const { paths, components }: { paths?: unknown; components?: unknown } = document;
+  const { responses: shared, schemas } = fieldsOf(components);
+  const places = Object.values(fieldsOf(paths))
+    .flatMap((path) => Object.values(fieldsOf(path)))
+    .flatMap((operation) => {
+      const responses = fieldsOf(fieldsOf(operation)['responses']);
+      return Object.keys(responses).map((status) => ({ responses, status, response: fieldsOf(responses[status]) }));
+    });
+  const alike = Map.groupBy(places, ({ response }) => JSON.stringify(response['content']) ?? '');
+  for (const [content, same] of alike) {
+    const [shortest] = same.map(({ response }) => response).toSorted((a, b) => wordsOf(a).length - wordsOf(b).length);
+    const [, data] = /\/schemas\/(\w+)"/.exec(content) ?? [];
+    if (same.length < 2 || data === undefined) continue;
+    const name = untaken({ ...fieldsOf(schemas), ...fieldsOf(shared) }, `${data}Response`);
+    fieldsOf(shared)[name] = shortest;
+    for (const { responses, status } of same) responses[status] = { $ref: `#/components/responses/${name}` };
+  }
+}
+
+function wordsOf({ description }: Record<string, unknown>): string {
+  return String(description);
 }

@@ -49,7 +49,7 @@ function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_type':
       return `expected ${named(issue.expected)}${received(issue.input)}`;
     case 'invalid_format':
-      return FORMATS[issue.format];
+      return FORMATS[issue.format] ?? idForm(String(issue.pattern));
     case 'invalid_value':
       return issue.values.length > 20 ? undefined : `must be one of ${issue.values.join(', ')}`;
     default:
@@ -94,7 +94,14 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: 'must be an e-mail address',
   url: 'must be a URL',
   datetime: 'must be a time like 2027-01-01T00:00:00Z',
+  date: 'must be a date like 2027-01-31',
 };
+
+/** Describes the form of an id instead of its pattern; undefined for other patterns. */
+function idForm(pattern: string): string | undefined {
+  const [, prefix] = /\^([a-z]{3})_\[0-7\]/.exec(pattern) ?? [];
+  return prefix && `must be an id: ${prefix}_ and 26 characters`;
+}
 
 /** Error for each path parameter that does not exist. */
 const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {

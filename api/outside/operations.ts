@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { recordEvent, syncWithin } from '#core/accounts/billing/index.ts';
 import { obstacles } from '#core/upkeep/observability/index.ts';
@@ -47,7 +48,27 @@ const ready = route({
   return { data: { postgres: 'ok', temporal: temporal === undefined ? 'ok' : 'away' } };
 });
 
-export const healthRoutes: readonly Route[] = [health, ready];
+const readVersion = route({
+  method: 'GET',
+  path: '/v1/version',
+  id: 'readVersion',
+  tag: 'Operations',
+  summary: 'Version of the service',
+  description: 'The release, as the changelog names it. `ras doctor` compares it with its own.',
+  auth: 'none',
+  mcp: false,
+  success: {
+    status: 200,
+    data: z.strictObject({ version: z.string().meta({ example: '1.4.0' }) }).meta({ id: 'Version' }),
+    description: 'The version.',
+  },
+}).to(async () => ({ data: { version } }));
+
+const { version } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')));
+
+export const healthRoutes: readonly Route[] = [health, ready, readVersion];
 
 export const schedulerTick = route({
   method: 'POST',

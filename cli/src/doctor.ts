@@ -10,6 +10,7 @@ import { masked, maskedKey } from './profiles/mask.ts';
 import { profilesFile } from './profiles/store.ts';
 import { jsonOf, request } from './request.ts';
 import { scopesOf } from './sign-in/scopes.ts';
+import { isOlder, ownVersion } from './version.ts';
 
 const OLDEST_NODE = 20;
 /**
@@ -94,12 +95,15 @@ function clock(context: Context, health: Response, tookMs: number): Finding {
 
 async function version(context: Context, address: string): Promise<Finding> {
   const check = 'version';
-  const response = await attempt(check, context, () => request(context, `${address}/v1/openapi.json`));
+  const response = await attempt(check, context, () => request(context, `${address}/v1/version`));
   if (!(response instanceof Response)) return response;
-  const { version: theirs } = fieldsOf(fieldsOf(await jsonOf(response))['info']);
-  return typeof theirs === 'string'
-    ? { check, state: 'good', detail: `API ${theirs}` }
-    : { check, state: 'warning', detail: `the service does not say it (${response.status})` };
+  const { version: theirs } = fieldsOf(fieldsOf(await jsonOf(response))['data']);
+  const own = `ras ${ownVersion()}`;
+  if (typeof theirs === 'string' && !isOlder(theirs, ownVersion())) {
+    return { check, state: 'good', detail: `service ${theirs}, ${own}` };
+  }
+  const older = typeof theirs === 'string' ? `is ${theirs},` : 'does not say its version, so it is';
+  return { check, state: 'warning', detail: `the service ${older} older than ${own}: some commands may be refused` };
 }
 
 async function key(context: Context): Promise<readonly Finding[]> {

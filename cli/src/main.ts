@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { registerActions } from './actions.ts';
 import { registerCatalogue } from './catalogue.ts';
@@ -14,6 +13,7 @@ import { registerRoutines } from './routines.ts';
 import { registerRun, registerRuns } from './runs/commands.ts';
 import { registerQuestions } from './runs/questions.ts';
 import { registerSignIn } from './sign-in/commands.ts';
+import { ownVersion } from './version.ts';
 import { registerListen } from './webhooks/commands.ts';
 import { worldOfProcess, type GlobalOptions, type World } from './world.ts';
 
@@ -23,7 +23,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   const context = createContext(world, () => program.opts<GlobalOptions>());
   program
     .description('The Routine Automation Service in a terminal.')
-    .version(version(), '-V, --version')
+    .version(ownVersion(), '-V, --version')
     .option('--json', 'write JSON, also to a terminal')
     .addOption(new Option('--text', 'write text, also to a file or program').conflicts(['json', 'fields']))
     .addOption(
@@ -87,16 +87,11 @@ function register(program: Command, context: Context): void {
   program
     .command('version')
     .description('Show the version of ras.')
-    .action(() => context.out.text(version()));
+    .action(() => context.out.text(ownVersion()));
 }
 
 /** Makes commands that were created separately write and exit as the program does. */
 function inherit(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent);
   for (const each of command.commands) inherit(each, command);
-}
-
-function version(): string {
-  const { version: own } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return String(own);
 }

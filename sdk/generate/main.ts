@@ -22,13 +22,16 @@ export async function renderSdkTypes(): Promise<string> {
 }
 
 /**
- * Writes simple types and the descriptions of objects at each field, because an editor shows only the names of types
- * that a field refers to.
+ * Writes shared responses in their places, and simple types and the descriptions of objects at each field, because an
+ * editor shows only the names of types that a field refers to.
  */
 function withWordsInPlace(document: ReturnType<typeof documentFor>) {
-  const schemas = new Map<string, unknown>(Object.entries(document.components?.schemas ?? {}));
+  const { schemas: named, responses: shared } = Object(document.components);
+  const schemas = new Map<string, unknown>(Object.entries(named));
   return JSON.parse(JSON.stringify(document), (_key, value: unknown): unknown => {
     const { $ref: ref, ...place } = Object(value);
+    const [, response] = /^#\/components\/responses\/(\w+)$/.exec(String(ref)) ?? [];
+    if (response !== undefined) return shared[response];
     const target = typeof ref === 'string' ? schemas.get(ref.replace('#/components/schemas/', '')) : undefined;
     if (target === undefined) return withWordsOfChoice(value);
     const { description, ...type } = JSON.parse(JSON.stringify(target));

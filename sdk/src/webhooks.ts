@@ -3,15 +3,19 @@ import { WebhookVerificationError } from './errors.ts';
 import { parseExact } from './exact.ts';
 import type { Shape } from './types.ts';
 
-type RunWebhook = Shape<'RunEvent'>;
-type QuestionWebhook = Shape<'QuestionEvent'>;
-
 /** An event of a webhook, with its kind as `type`. */
-export type WebhookEvent =
-  | { [T in RunWebhook['type']]: Omit<RunWebhook, 'type'> & { type: T } }[RunWebhook['type']]
-  | { [T in QuestionWebhook['type']]: Omit<QuestionWebhook, 'type'> & { type: T } }[QuestionWebhook['type']]
+export type WebhookEvent = ByType<
+  | Shape<'RunEvent'>
+  | Shape<'ActionEvent'>
+  | Shape<'QuestionEvent'>
   | Shape<'RoutinePausedEvent'>
-  | Shape<'WebhookTestEvent'>;
+  | Shape<'WebhookTestEvent'>
+>;
+
+/** Splits an event of several types into one for each, so that a `switch` over `type` narrows it. */
+type ByType<E extends { type: string }> = E extends unknown
+  ? { [T in E['type']]: Omit<E, 'type'> & { type: T } }[E['type']]
+  : never;
 
 /** Headers of `fetch`, or an object of names and values, as in Node.js. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;

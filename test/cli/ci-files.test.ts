@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { terminal } from './terminal.ts';
@@ -44,4 +46,27 @@ test('the release workflow publishes with provenance and without a secret', asyn
     'npm publish ./cli --provenance --access public',
   ]);
   expect(text).not.toContain('secrets.');
+});
+
+test('the release workflow generates the Python client before it is packed, as the tests of the client do', async () => {
+  const { jobs } = parse(await readFile(path.join(ROOT, '.github/workflows/release.yml'), 'utf8'));
+  const lines = scriptsOf(jobs.pypi);
+  const steps = ['npm run -s sdk:document > openapi.json', 'python sdk/python/generate.py openapi.json'];
+  const packed = lines.findIndex((line) => line.startsWith('python -m build sdk/python'));
+  expect(lines.slice(packed - 2, packed)).toEqual(steps);
+  const tested = await readFile(path.join(ROOT, 'test/real/generated-clients.test.ts'), 'utf8');
+  const [, version] = /'(openapi-python-client==[\d.]+)'/.exec(tested) ?? [];
+  expect(lines.join('\n')).toContain(version);
+  const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'sdk:document'], { cwd: ROOT, maxBuffer: 2 ** 24 });
+  expect(JSON.parse(stdout).paths['/v1/routines'].get.operationId).toBe('listRoutines');
+});
+
+test('the tag of a release is the version of every package', async () => {
+  const { jobs } = parse(await readFile(path.join(ROOT, '.github/workflows/release.yml'), 'utf8'));
+  const script = scriptsOf(jobs.check).find((line) => line.includes('GITHUB_REF_NAME')) ?? '';
+  const check = (tag: string) =>
+    promisify(execFile)('bash', ['-e', '-c', script], { cwd: ROOT, env: { ...process.env, GITHUB_REF_NAME: tag } });
+  const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
+  await check(`v${version}`);
+  await expect(check('v99.0.0')).rejects.toThrow('Command failed');
 });

@@ -62,6 +62,16 @@ test('listen forwards what ends from now on, signed, as the webhook of the routi
   expect(stdout).toContain('"response":"204"');
 });
 
+test.for(['whsec_', 'not base64!', 'whsec_ä'])('listen refuses the secret "%s" at once', async (secret, { key }) => {
+  const user = await terminal();
+  const env = { ...environmentOf(key), RAS_WEBHOOK_SECRET: secret };
+  const listened = await user.run(['listen', '--forward-to', 'http://127.0.0.1:1/hook'], {
+    env,
+    interruptAt: 'Forwarding',
+  });
+  expect(listened).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('is no signing secret') });
+});
+
 test('a test event is signed and shows what the receiver said; it is no delivery of a run', async ({ key }) => {
   const taking = await receiver();
   const { data: routine } = await key.post('/v1/routines', {

@@ -156,7 +156,7 @@ test('doctor finds nothing where all is well, and each cause where it is not', a
   ]);
   const late = await startReceiver((_, response) => {
     response.writeHead(200, { Date: 'Wed, 25 Nov 2020 07:00:00 GMT' });
-    response.end('{"data": {"status": "ok"}, "info": {"version": "9"}}');
+    response.end('{"data": {"status": "ok", "version": "9.0.0"}}');
   });
   expect(await findings({ RAS_API_URL: late.origin, RAS_API_KEY: key! })).toMatchObject([{ check: 'clock' }]);
   expect(await findings({ RAS_API_URL: service.url, RAS_API_KEY: 'ras_wrong' })).toMatchObject([
@@ -166,6 +166,26 @@ test('doctor finds nothing where all is well, and each cause where it is not', a
   await writeFile(path.join(user.home, FILE), '{}');
   await chmod(path.join(user.home, FILE), 0o644);
   expect(await findings(env)).toMatchObject([{ check: 'profiles' }]);
+});
+
+test.for([
+  ['0.0.9', 'warning', 'the service is 0.0.9, older than ras'],
+  [undefined, 'warning', 'the service does not say its version, so it is older than ras'],
+  ['0.1.7', 'good', 'service 0.1.7, ras'],
+  ['1.0.0', 'good', 'service 1.0.0, ras'],
+] as const)('doctor compares the version %s of a service with its own: %s', async ([theirs, state, detail]) => {
+  const paths: (string | undefined)[] = [];
+  const other = await startReceiver((request, response) => {
+    paths.push(request.url);
+    const data = request.url === '/health' ? { status: 'ok' } : { version: theirs };
+    response.writeHead(request.url === '/health' || theirs !== undefined ? 200 : 404).end(JSON.stringify({ data }));
+  });
+  const user = await terminal();
+  const { json } = await user.run(['doctor'], { env: { RAS_API_URL: other.origin } });
+  const found = json.find(({ check }: { check: string }) => check === 'version');
+  expect(found).toMatchObject({ state, detail: expect.stringContaining(detail) });
+  // The document of the API has 700 kB.
+  expect(paths).toEqual(['/health', '/v1/version']);
 });
 
 test('on a terminal the address and the key are asked for, and the key is not shown', async ({ ada, service }) => {

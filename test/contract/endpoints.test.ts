@@ -10,6 +10,7 @@ import { routes } from '#api/routes.ts';
 /** Operations that users of such a service need and the contract does not name. */
 const beyondContract: readonly string[] = [
   'GET /ready',
+  'GET /v1/version',
   'GET /public/config',
   'GET /v1/model-sources',
   'POST /v1/models/test',

@@ -52,7 +52,7 @@ describe.each([
   });
 });
 
-test('the document for API keys has each operation that a key may call, and at most 2.8 kB for each', () => {
+test('the document for API keys has each operation that a key may call, and at most 2.7 kB for each', () => {
   const operations = Object.values<Any>(FOR_KEYS.paths).flatMap((path) => Object.values<Any>(path));
   const callable = routes.filter(({ spec }) => spec.auth === 'key-or-session');
   expect(new Set(operations.map(({ operationId }) => operationId))).toEqual(new Set(callable.map(({ spec }) => spec.id)));
@@ -60,7 +60,7 @@ test('the document for API keys has each operation that a key may call, and at m
   for (const { operationId, security } of operations) {
     expect(security, operationId).toEqual([{ apiKey: scopes.get(operationId) }]);
   }
-  expect(Buffer.byteLength(JSON.stringify(FOR_KEYS)) / operations.length).toBeLessThanOrEqual(2_800);
+  expect(Buffer.byteLength(JSON.stringify(FOR_KEYS)) / operations.length).toBeLessThanOrEqual(2_700);
   expect(FOR_KEYS.components.schemas).toMatchObject({ RunEvent: {}, RoutinePausedEvent: {} });
 });
 
@@ -71,11 +71,39 @@ test('the document for API keys says the same of each field of each request and 
       const place = `${method} ${path}`;
       expect(fieldsIn(FOR_KEYS, requestBody), place).toEqual(fieldsIn(ALL, whole.requestBody));
       for (const status of Object.keys(responses).filter((each) => each.startsWith('2'))) {
-        const [lean, full] = [responses[status].content, whole.responses[status].content];
+        const { $ref: ref } = responses[status];
+        const response: Any = ref === undefined ? responses[status] : at(FOR_KEYS, ref);
+        const [lean, full] = [response.content, whole.responses[status].content];
+        expect(lean === undefined, place).toBe(full === undefined);
         expect(fieldsIn(FOR_KEYS, lean), place).toEqual(fieldsIn(ALL, full));
       }
     }
   }
+});
+
+test('the document for API keys writes each response of several operations once, under a name of its own', () => {
+  const { responses: shared, schemas } = FOR_KEYS.components;
+  const operations = Object.values<Any>(FOR_KEYS.paths).flatMap((path) => Object.values<Any>(path));
+  const successes = operations.flatMap(({ responses }) => Object.entries<Any>(responses).filter(([status]) => status !== 'default'));
+  const written = successes.flatMap(([, { content }]) => (content === undefined ? [] : [JSON.stringify(content)]));
+  expect(written.length - new Set(written).size).toBe(0);
+  const names = successes.flatMap(([, { $ref }]) => ($ref === undefined ? [] : [$ref.split('/').at(-1)]));
+  expect(names.length).toBeGreaterThan(30);
+  for (const name of new Set(names)) {
+    expect(shared[name], name).toMatchObject({ description: expect.any(String), content: expect.any(Object) });
+    expect(schemas[name], name).toBeUndefined();
+  }
+});
+
+test('no operation of the document for API keys repeats its summary before its errors, or lists the errors of ids', () => {
+  for (const [path, operations] of Object.entries<Any>(FOR_KEYS.paths)) {
+    for (const { operationId, summary, description = '' } of Object.values<Any>(operations)) {
+      expect(description.startsWith(`${summary}.\n`), operationId).toBe(false);
+      const errors = /Errors: .*/.exec(description)?.[0] ?? '';
+      for (const [, kind] of path.matchAll(/\{(\w+)Id\}/g)) expect(errors, path).not.toContain(`\`${kind}_not_found\``);
+    }
+  }
+  expect(FOR_KEYS.components.responses.Failure.description).toContain('`run_not_found` (404)');
 });
 
 test('the document for API keys says each long text once, and forbids unknown fields of requests as the whole document does', () => {

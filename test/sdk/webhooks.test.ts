@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { EVENT_TYPES, TEST_EVENT } from '#core/delivery/webhooks/index.ts';
 import { generateWebhookSecret } from '#core/authoring/routines/webhook.ts';
 import { ExactNumber, type WebhookEvent, webhooks, WebhookVerificationError } from '../../sdk/src/index.ts';
 
@@ -16,6 +17,17 @@ const EVENT: WebhookEvent = {
     runId: null,
   },
 };
+
+test('each event that the service sends is a type of its own', () => {
+  const types: readonly WebhookEvent['type'][] = [...EVENT_TYPES, TEST_EVENT];
+  for (const type of types) {
+    const { body, headers } = webhooks.signForTest(JSON.stringify({ type, data: {} }), secret);
+    expect(webhooks.verify(body, headers, secret).type).toBe(type);
+  }
+  // The type of the data follows from the type of the event.
+  const toolOf = (event: WebhookEvent) => (event.type === 'action.held' ? event.data.toolName : undefined);
+  expect(toolOf(EVENT)).toBeUndefined();
+});
 
 test('what is signed for a test is verified, as text or as bytes', () => {
   const { body, headers } = webhooks.signForTest(EVENT, secret);

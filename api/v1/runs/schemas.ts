@@ -36,10 +36,10 @@ const shortShape = {
     .nullable()
     .meta({
       id: 'RunReason',
-      description: `Reason of the end. The list may grow: treat an unknown reason by the state. ${Object.entries(
+      description: `Reason of the end. The list may grow: treat an unknown reason by the state. The page \`/docs/run-states.md\` explains ${Object.keys(
         RUN_REASONS,
       )
-        .map(([reason, why]) => `\`${reason}\` (${why})`)
+        .map((reason) => `\`${reason}\``)
         .join(', ')}.`,
       example: 'overlap' satisfies RunReason,
     }),

@@ -24,7 +24,14 @@ export async function findFaults(ras: Ras, local: LocalProject, compared: Compar
     const item = local.items.find(({ kind, file }) => kind === 'routine' && file === change.file);
     return item === undefined ? [] : refusalsOf(ras, item, change, { remote, changes });
   });
-  return [...faults, ...refused.flat()].toSorted((a, b) => a.file.localeCompare(b.file));
+  return [...faults, ...refused.flat()].toSorted(byPlace);
+}
+
+/** Orders faults as an editor shows them; faults without a line come last in their file. */
+function byPlace(a: Fault, b: Fault): number {
+  const { line = Infinity, column = 0 } = a;
+  const { line: otherLine = Infinity, column: otherColumn = 0 } = b;
+  return a.file.localeCompare(b.file) || (line === otherLine ? column - otherColumn : line - otherLine);
 }
 
 /** Stand-ins for missing fields, so that the other fields can be checked. Faults of stand-ins are not reported. */

@@ -128,7 +128,10 @@ export function parseYaml(file: string, yaml: string, linesBefore: number) {
   if (faults.length === 0 && document.contents !== null && !isMap(document.contents)) {
     faults.push({ ...at(0), message: 'has to be fields, each `name: value`' });
   }
-  if (faults.length > 0) throw new FaultyFiles(firstOf(faults));
+  // The parser finds several faults at the place where it gives up.
+  const places = new Set<string>();
+  const found = faults.filter(({ line, column }) => places.size < places.add(`${line}:${column}`).size);
+  if (found.length > 0) throw new FaultyFiles(firstOf(found));
   return { document, lines };
 }
 
@@ -144,7 +147,7 @@ const NO_TAGS = 'tags (!) are not supported';
 
 function inWords(code: string, message: string): string {
   if (code === 'RESOURCE_EXHAUSTION') return 'is nested too deeply';
-  if (code === 'TAB_AS_INDENT') return 'a tab sets it in; YAML takes spaces only';
+  if (code === 'TAB_AS_INDENT') return 'is indented by a tab; YAML takes only spaces';
   if (code === 'TAG_RESOLVE_FAILED') return NO_TAGS;
   if (code === 'MULTIPLE_DOCS') return 'a second YAML document begins here';
   return message;

@@ -115,11 +115,15 @@ async function activate(ras: Ras, { key, id }: Candidate, run: Pick<Proof, 'runI
   }
 }
 
-/** Lists the tools that a person must confirm before runs may call them. */
+/** Lists the tools that a person must confirm before runs may call them; none if the key may not read tools. */
 async function toolsWaiting(ras: Ras, routineId: string, signal: AbortSignal): Promise<string[]> {
   const waiting: string[] = [];
-  for await (const tool of ras.tools.list(routineId, {}, { signal })) {
-    if (isWaiting(tool)) waiting.push(tool.name);
+  try {
+    for await (const tool of ras.tools.list(routineId, {}, { signal })) {
+      if (isWaiting(tool)) waiting.push(tool.name);
+    }
+  } catch (error) {
+    if (fieldsOf(error)['code'] !== 'insufficient_scope') throw error;
   }
   return waiting;
 }

@@ -53,6 +53,10 @@ export function schemaFaults(
   const said = resolved(root, schema);
   const fault = (message: string): SchemaFault[] => [{ path, message }];
   const within = (part: JsonSchema) => schemaFaults(root, value, part, path);
+  if (said.format !== undefined && typeof value === 'string') {
+    const isGood = [said, ...(said.allOf ?? [])].every((part) => hasForm(part, value));
+    return isGood ? [] : fault(`is no ${FORMATS[said.format] ?? said.format}`);
+  }
   if (said.oneOf !== undefined) {
     const branch = branchOf(said.oneOf, value);
     return branch === undefined ? fault(`its type is none of ${typesOf(said.oneOf)}`) : within(branch);
@@ -179,7 +183,7 @@ function typesOf(branches: readonly JsonSchema[]): string {
 }
 
 function textFaults(said: JsonSchema, value: string): string[] {
-  const { pattern, format, minLength = 0, maxLength = Infinity, enum: known } = said;
+  const { pattern, minLength = 0, maxLength = Infinity, enum: known } = said;
   if (known !== undefined && !known.includes(value)) {
     const near = didYouMean(value, known.map(String));
     return [`"${value.slice(0, 100)}" is none of ${known.join(', ')}${near}`];
@@ -187,10 +191,23 @@ function textFaults(said: JsonSchema, value: string): string[] {
   if (said.not?.enum?.includes(value) === true) return ['this name is built in'];
   if (value.length < minLength) return ['must not be empty'];
   if (value.length > maxLength) return [`is longer than ${maxLength} characters`];
-  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) {
-    return [format === undefined ? `does not have the form ${pattern}` : `is no ${format}`];
-  }
-  return [];
+  if (hasForm(said, value)) return [];
+  return [
+    pattern?.includes(CONTROLS) ? 'must be one line with visible characters' : `does not have the form ${pattern}`,
+  ];
+}
+
+/** Formats in words. Their patterns are too long to read. */
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'time such as 2026-12-01T08:00:00Z',
+  date: 'date such as 2026-12-24',
+};
+
+/** The part of a pattern that excludes control characters. */
+const CONTROLS = String.raw`[^\u0000-\u001f`;
+
+function hasForm({ pattern }: JsonSchema, value: string): boolean {
+  return pattern === undefined || new RegExp(pattern, 'u').test(value);
 }
 
 function numberFaults({ type, minimum = -Infinity, maximum = Infinity }: JsonSchema, value: number) {

@@ -26,6 +26,7 @@ export async function listen(
   const routineId =
     routine === undefined ? undefined : (await withRoutine(context, routine, (r, id) => r.routines.read(id))).id;
   const secret = context.env['RAS_WEBHOOK_SECRET'] || `whsec_${randomBytes(32).toString('base64')}`;
+  checkSecret(secret);
   const ended = new Set((await newest(ras, routineId)).filter(hasEnded).map(({ id }) => id));
   const open = new Set<string>();
   context.say(`Forwarding to ${forwardTo}. Ctrl-C ends it.`);
@@ -45,6 +46,15 @@ export async function listen(
       if (run.state !== 'skipped' && !WITHHELD.has(run.withheld))
         await forward(context, { ras, run, forwardTo, secret });
     }
+  }
+}
+
+/** @throws {CliError} for a secret that cannot sign */
+function checkSecret(secret: string): void {
+  try {
+    webhooks.signForTest('{}', secret);
+  } catch {
+    throw usageError('RAS_WEBHOOK_SECRET is no signing secret: `whsec_` and base64.', 'Unset it to get a new one.');
   }
 }
 

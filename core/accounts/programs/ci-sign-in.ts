@@ -38,7 +38,9 @@ export async function exchangeIdToken(
   const issuer = issuerOf(token);
   const trusts = await findCiTrusts(database, projectId, sql`t.issuer = ${issuer}`);
   if (trusts.length === 0) throw refusal(`no CI sign-in of this project is for the issuer "${issuer.slice(0, 200)}"`);
-  const { sub = '', aud = [] } = await verified(deps, token, issuer);
+  const { sub, aud = [] } = await verified(deps, token, issuer);
+  // `jose` checks that a token has a subject, but not that it is a text.
+  if (typeof sub !== 'string') throw refusal('its subject is no text');
   const trust = trusts.find(
     ({ audience, subjectPattern }) => [aud].flat().includes(audience) && matches(subjectPattern, sub),
   );
@@ -48,12 +50,16 @@ export async function exchangeIdToken(
   return makeKey(database, trust, { sub, projectId, tag, address });
 }
 
+/** Reads the issuer of a token before it is verified, when its claims may have any type. */
 function issuerOf(token: string): string {
+  let issuer: unknown;
   try {
-    return decodeJwt(token).iss ?? '';
+    issuer = decodeJwt(token).iss;
   } catch {
     throw refusal('it is no JSON Web Token');
   }
+  if (typeof issuer !== 'string' || issuer.includes('\0')) throw refusal('it names no issuer');
+  return issuer;
 }
 
 function refusal(why: string): AppError {
@@ -73,12 +79,18 @@ async function verified({ outbound }: CiDeps, token: string, issuer: string): Pr
     });
     return payload;
   } catch (error) {
-    if (error instanceof OutboundError || outboundErrorIn(error) !== undefined || error instanceof errors.JWKSTimeout) {
-      throw new AppError('service_unavailable', 'The keys of the issuer cannot be read now.', { 'Retry-After': '5' });
-    }
+    const isAway = error instanceof OutboundError || outboundErrorIn(error) !== undefined;
+    if (isAway || (error instanceof errors.JOSEError && UNREADABLE.has(error.code))) throw unreadable();
     if (error instanceof errors.JOSEError) throw refusal(error.message);
     throw error;
   }
+}
+
+/** Codes of `jose` for a response of the issuer that has no keys, and for none in time. */
+const UNREADABLE: ReadonlySet<string> = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
+
+function unreadable(): AppError {
+  return new AppError('service_unavailable', 'The keys of the issuer cannot be read now.', { 'Retry-After': '5' });
 }
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
@@ -93,6 +105,7 @@ async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<Key
   if (known !== undefined) return known;
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { status, body } = await outbound.request({ url, method: 'GET', ...LIMITS });
+  if (status >= 500) throw unreadable();
   const metadata = metadataSchema.safeParse(parseJson(new TextDecoder().decode(body)));
   if (status !== 200 || metadata.data?.issuer !== issuer) throw refusal('its issuer has no metadata that names it');
   const keys = createRemoteJWKSet(new URL(metadata.data.jwks_uri), { [customFetch]: outbound.fetchWithin(LIMITS) });

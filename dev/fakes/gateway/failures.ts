@@ -3,10 +3,10 @@ import type { Behaviour } from './script.ts';
 
 /** Failures that a line `FAIL <name>` in the instructions provokes, to see how the service reports a failed run. */
 const FAILURES: Readonly<Record<string, Behaviour>> = {
-  refused: { kind: 'error', status: 400, message: 'The fixture refuses this request, as it was told to.' },
-  denied: { kind: 'error', status: 403, message: 'The fixture denies this key, as it was told to.' },
-  busy: { kind: 'error', status: 429, message: 'The fixture is busy, as it was told to be.' },
-  unavailable: { kind: 'error', status: 503, message: 'The fixture is away, as it was told to be.' },
+  refused: { kind: 'error', status: 400, message: 'This gateway refuses this request, as it was told to.' },
+  denied: { kind: 'error', status: 403, message: 'This gateway denies this key, as it was told to.' },
+  busy: { kind: 'error', status: 429, message: 'This gateway is busy, as it was told to be.' },
+  unavailable: { kind: 'error', status: 503, message: 'This gateway is away, as it was told to be.' },
   cut: { kind: 'reset' },
   malformed: { kind: 'malformed-json' },
   empty: { kind: 'text', text: '', finishReason: 'stop' },

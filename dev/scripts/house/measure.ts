@@ -35,7 +35,7 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 const BUDGETS = {
   core: { files: 455, lines: 50_500 },
   lib: { files: 102, lines: 8_800 },
-  api: { files: 121, lines: 15_100 },
+  api: { files: 121, lines: 15_150 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 5, lines: 350 },

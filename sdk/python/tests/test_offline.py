@@ -3,16 +3,27 @@
 import json
 from collections.abc import Callable
 from datetime import datetime, timezone
+from typing import Any, get_args
 
 import httpx
 import pytest
 from standardwebhooks import Webhook
 
-from routine_automation import ConflictError, ConnectionError, Ras, RasError, ServerError, WebhookVerificationError, verify
+from routine_automation import (
+    ConflictError,
+    ConnectionError,
+    Ras,
+    RasError,
+    ServerError,
+    WebhookEvent,
+    WebhookVerificationError,
+    verify,
+)
+from routine_automation.generated import models
 from routine_automation.generated.api.runs import cancel_run
 
 SECRET = "whsec_c2VjcmV0IG9mIHRoZSBjaGVjayBvZiB0aGUgU0RL"
-EVENT = {
+EVENT: dict[str, Any] = {
     "type": "routine.paused",
     "timestamp": "2026-11-25T07:00:00.000Z",
     "data": {"routineId": "r", "projectId": "p", "name": "n", "state": "paused", "reason": "w", "runId": None},
@@ -87,6 +98,35 @@ def test_a_webhook_is_verified_by_one_of_several_secrets() -> None:
         verify(body, {}, SECRET)
     with pytest.raises(TypeError, match="raw body"):
         verify(EVENT, headers, SECRET)  # type: ignore[arg-type]
+
+
+def signed(event: dict[str, Any]) -> tuple[str, dict[str, str]]:
+    body = json.dumps(event)
+    now = datetime.now(timezone.utc)
+    signature = Webhook(SECRET).sign("whd_1", now, body)
+    return body, {"webhook-id": "whd_1", "webhook-timestamp": str(int(now.timestamp())), "webhook-signature": signature}
+
+
+def test_each_event_has_a_model_and_an_unknown_one_is_a_dictionary() -> None:
+    known = {name for name in dir(models) if name.endswith("Event") and hasattr(models, f"{name}Type")}
+    # A run's event has a model of its own as the response of `read_run_event`.
+    assert {model.__name__ for model in get_args(WebhookEvent)} == known - {"RunWebhookEvent"}
+    ids = {"routineId": "r", "projectId": "p"}
+    test: dict[str, Any] = {**EVENT, "type": "webhook.test", "data": {**ids, "name": "n"}}
+    assert isinstance(verify(*signed(test), SECRET), models.WebhookTestEvent)
+    held = {**ids, "id": "a", "runId": "u", "state": "of a later release", "reason": None, "toolName": "t"}
+    data = {**held, "connectionId": "c", "expiresAt": EVENT["timestamp"], "url": "https://x.example"}
+    assert isinstance(verify(*signed({**EVENT, "type": "action.held", "data": data}), SECRET), models.ActionEvent)
+    later = {**EVENT, "type": "routine.of_a_later_release"}
+    assert verify(*signed(later), SECRET) == later
+
+
+def test_a_word_that_a_later_release_adds_to_a_list_is_read() -> None:
+    state = models.ListRunsState("of_a_later_release")
+    assert [state.value, str(state), state] == ["of_a_later_release"] * 3
+    assert models.ListRunsState("failed") is models.ListRunsState.FAILED
+    with pytest.raises(ValueError):
+        models.ListRunsState(5)
 
 
 def test_a_client_needs_a_key_and_an_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { idOf } from '#api/http/schemas.ts';
 import { validate } from '#api/http/validate.ts';
 
 const schema = z.strictObject({
@@ -35,6 +36,19 @@ test('faults are said in plain words, and in the words of the schema where it ha
       'skills: must have at most 1 item',
       'plan: must be one of free, pro',
       'zone: expected an IANA name',
+    ].join('; '),
+  );
+});
+
+test('ids and dates of a wrong form are described without a pattern', () => {
+  const formed = z.strictObject({ projectId: idOf('project', ''), runId: idOf('run', ''), day: z.iso.date() });
+  expect(() =>
+    validate(formed, { projectId: 'Website', runId: 'prj_01kx3k9y6wfd8r0v5m2c7t4q5d', day: '31/01/2027' }),
+  ).toThrow(
+    [
+      'projectId: must be an id: prj_ and 26 characters',
+      'runId: must be an id: run_ and 26 characters',
+      'day: must be a date like 2027-01-31',
     ].join('; '),
   );
 });

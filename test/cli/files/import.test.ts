@@ -365,12 +365,31 @@ test.for([
   'curl --user=ada:abc https://x.example',
   'curl -H "Authorization: token abc" https://x.example',
   'curl -H "X-Session: eyJabc.eyJabc.abc" https://x.example',
+  'tool --host x.example --password=abc',
+  'tool --host x.example --api-key abc --yes',
+  "tool --host x.example --client-secret 'abc'",
+  'cd /srv && PGPASSWORD=abc psql -h x.example',
+  "wget --header 'X-Api-Key: abc' https://x.example",
+  'curl https://x.example -H "Cookie: abc=abc; other=abc"',
+  'mysqldump -h x.example -pabc db',
+  'sshpass -p abc ssh x.example',
+  'send --from x.example --to https://hooks.slack.com/services/Tabc/Babc/abc',
+  'send --from x.example --to https://discord.com/api/webhooks/1/abc',
+  'send --from x.example --to https://acme.webhook.office.com/webhookb2/abc',
+  'send --from x.example --to https://api.telegram.org/bot1:abc/sendMessage',
   'GET https://x.example with github_pat_abcabcabcabcabcabc',
 ])('a short secret in a command is left out too: %s', async (command) => {
   const { files, json } = await imported('crontab', `0 7 * * * ${command}`);
   expect(JSON.stringify({ files, json })).not.toContain('abc');
   expect(Object.values(files)[0]).toContain('x.example');
   expect(json.written[0].notes).toContain('left out 1 of what looks like a secret');
+});
+
+test('words about secrets in a prompt stay', async () => {
+  const prompt = 'Count the tokens: how many? Name each key=value pair. The password policy: none.';
+  const { files, json } = await imported('crontab', `0 7 * * * claude -p "${prompt}"`);
+  expect(Object.values(files)[0]).toContain(prompt);
+  expect(json.written[0].notes.join()).not.toContain('secret');
 });
 
 test.for(['https://hooks.example.com/x?token=abcdefgh', 'https://ada:secret@hooks.example.com/x'])(

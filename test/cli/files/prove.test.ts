@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { discovered } from '#test/core/integrations/tools/support.ts';
+import { environmentOf } from '../terminal.ts';
 import { folderFor } from './folder.ts';
 
 const test = serviceTest({ worker: true }).extend('own', async ({ service }) => (await signUp(service)).key());
@@ -25,6 +27,24 @@ test('apply --prove runs each draft once, activates it, and lets alone what is p
   expect((await folder.ras(['apply', '--prove'])).json).toEqual({ applied: [], proofs: [] });
   const { data: runs } = await own.get('/v1/runs');
   expect(runs).toHaveLength(3);
+});
+
+test('the scopes that the page on files names are enough for plan and apply in CI', async ({ service }) => {
+  const page = await readFile(new URL('../../../docs/routines-as-files.md', import.meta.url), 'utf8');
+  const [, forPlan = '', forApply = ''] = /^1\. (.*?)The one for `apply`(.*?)^2\. /ms.exec(page) ?? [];
+  const scopesIn = (text: string) => Array.from(text.matchAll(/`(\w+:(?:read|write))`/g), ([, scope = '']) => scope);
+  const planning = scopesIn(forPlan);
+  expect(planning).toEqual(['models:read', 'routines:read']);
+  const person = await signUp(service);
+  const env = async (scopes: readonly string[]) => ({ env: environmentOf(await person.key(scopes)) });
+  const folder = await folderFor(await person.key());
+  await folder.routine('a', { skills: '[style]' });
+  await folder.write('skills/style/SKILL.md', '---\nname: Style\n---\nWrite short sentences, please.\n');
+  const planned = await folder.ras(['plan', '--format', 'markdown', '--exit-code'], await env(planning));
+  expect(planned).toMatchObject({ code: 2, stdout: expect.stringContaining('2 to create') });
+  const apply = ['apply', '--yes', '--prune', '--prove', '--max-cost', '5', '--refuse-drift'];
+  const applied = await folder.ras(apply, await env([...planning, ...scopesIn(forApply)]));
+  expect(applied).toMatchObject({ code: 0, json: { proofs: [{ key: 'a', result: 'activated' }] } });
 });
 
 test('another text of a skill is proven by a run, and then scheduled runs take it', async ({ own }) => {

@@ -489,6 +489,9 @@ export interface paths {
     "/v1/usage": {
         get: operations["readProjectUsage"];
     };
+    "/v1/version": {
+        get: operations["readVersion"];
+    };
     "/webhooks/stripe": {
         post: operations["receivePaymentEvent"];
     };
@@ -4242,7 +4245,7 @@ export interface components {
             /** @description Slug or id. */
             reference: string;
         };
-        /** @description Reason of the end. The list may grow: treat an unknown reason by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed, and the routine does not catch up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the service failed at the session of the model call), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (the service failed), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
+        /** @description Reason of the end. The list may grow: treat an unknown reason by the state. The page `/docs/run-states.md` explains `overlap`, `misfire`, `budget_exceeded`, `allowance_exceeded`, `provider_disabled`, `provider_unavailable`, `blocked`, `put_off`, `queue_expired`, `paused`, `superseded`, `archived`, `no_change`, `blocked_model`, `blocked_models_unavailable`, `blocked_connection`, `blocked_provider_disabled`, `blocked_provider_mismatch`, `blocked_usage_limit`, `blocked_budget`, `blocked_routine`, `blocked_definition`, `blocked_variable`, `blocked_prompt_too_large`, `timeout`, `max_steps`, `max_total_tokens`, `context_exceeded`, `abnormal_cost`, `model_rate_limited`, `model_error`, `model_refused`, `model_key_refused`, `model_credential_refused`, `model_usage_limit`, `model_account_empty`, `model_session_failed`, `model_unreachable`, `model_malformed`, `model_empty`, `model_wrote_call`, `outcome_missing`, `could_not`, `check_failed`, `output_truncated`, `content_filtered`, `result_invalid`, `workflow_lost`, `internal_error`, `cancelled`, `replaced`. */
         RunReason: string;
         RunRoutineBody: {
             /**
@@ -5220,6 +5223,9 @@ export interface components {
             name: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        Version: {
+            version: string;
         };
         WebhookDelivery: {
             attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
@@ -8877,6 +8883,18 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ProjectUsage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readVersion: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Version"];
                         requestId: string;
                     };
                 };

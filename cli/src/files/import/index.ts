@@ -132,6 +132,13 @@ const SECRETS = [
   // In a query even a short value may be a secret.
   /([?&][\w.-]*(?:key|token|secret|sig|auth|code|passw)[\w.-]*=)[^\s"'&#]+/gi,
   /(\b[\w-]*(?:api[_-]?key|token|secret|passw(?:or)?d)[\w-]*["']?\s*[=:]\s*["']?)[^\s"'&]{6,}/gi,
+  // Values of options, variables and headers; in a sentence, a word after a colon is rarely one.
+  /(--[\w-]*(?:key|token|secret|pass|auth|credential)[\w-]*[\s=]+["']?)[^\s"'[-][^\s"']*/gi,
+  /(\b\w*(?:api_?key|token|secret|passw(?:or)?d|passwd)\w*=["']?)[^\s"'&[]+/gi,
+  /((?:-H|--header)[\s=]*["']?[\w-]*(?:key|token|secret|auth|cookie)[\w-]*:\s*)[^\s"'[][^"'\n]*/gi,
+  /(\b(?:sshpass\s+|mysql\w*\s[^;|&\n]*?|mariadb\w*\s[^;|&\n]*?)-p\s?["']?)[^\s"'[]+/gi,
+  // Addresses of rooms and bots, whose path is the secret.
+  /(\/\/hooks\.slack\.com\/\w+\/|\/\/discord(?:app)?\.com\/api\/webhooks\/|\.webhook\.office\.com\/|\/\/api\.telegram\.org\/bot)[^\s"'[]+/gi,
   /(\b(?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{8,}/g,
   /(\bAuthorization["']?\s*[:=]\s*["']?(?:[A-Za-z]+\s+)?)[^\s"'[]{3,}/gi,
   /(\s(?:-u|--user|--proxy-user)[\s=]+["']?[^\s:"']+:)[^\s"']+/g,

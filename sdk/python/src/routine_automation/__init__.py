@@ -19,7 +19,7 @@ from .errors import (
     TimeoutError,
     WebhookVerificationError,
 )
-from .webhooks import verify
+from .webhooks import WebhookEvent, verify
 
 __all__ = [
     "ApiError",
@@ -38,6 +38,7 @@ __all__ = [
     "RateLimitError",
     "ServerError",
     "TimeoutError",
+    "WebhookEvent",
     "WebhookVerificationError",
     "data",
     "verify",

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -11,17 +11,19 @@ import { terminal } from '../../../cli/terminal.ts';
 const AUDIENCE = 'https://ras.example.com';
 const MAIN = 'repo:acme/site:ref:refs/heads/main';
 
-/** Stands in for an issuer like GitHub or GitLab: it has metadata and keys, and issues an ID token to a job. */
-const test = serviceTest().extend('issuer', { scope: 'file' }, async ({ service: _service }, { onCleanup }) => {
+/**
+ * Starts an issuer like GitHub or GitLab: it has metadata and keys, and issues an ID token to a job.
+ * @param answer status and body of the response with the keys; by default the real ones
+ */
+async function startIssuer(answer?: readonly [number, string]) {
   const { privateKey, publicKey } = await generateKeyPair('RS256');
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }];
   const asked: string[] = [];
   let origin = '';
-  const sign = (claims: JWTPayload, { key = privateKey, kid = 'one', alg = 'RS256', expires = '5m' } = {}) =>
-    new SignJWT({ iss: origin, sub: MAIN, aud: AUDIENCE, ...claims })
+  const sign = (claims: JWTPayload, { key = privateKey, kid = 'one', alg = 'RS256' } = {}) =>
+    new SignJWT({ iss: origin, sub: MAIN, aud: AUDIENCE, exp: Math.floor(Date.now() / 1_000) + 300, ...claims })
       .setProtectedHeader({ alg, kid })
       .setIssuedAt()
-      .setExpirationTime(expires)
       .sign(key);
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', origin);
@@ -33,12 +35,18 @@ const test = serviceTest().extend('issuer', { scope: 'file' }, async ({ service:
         : url.pathname === '/keys'
           ? Promise.resolve({ keys })
           : sign({ aud: audience }).then((value) => ({ value }));
-    void body.then((json) => response.end(JSON.stringify(json)));
+    const [status, text] = (url.pathname === '/keys' && answer) || [200, undefined];
+    void body.then((json) => response.writeHead(status).end(text ?? JSON.stringify(json)));
   });
   const port = await listenOn(server, { host: '127.0.0.1', port: 0 });
   origin = `http://127.0.0.1:${port}`;
-  onCleanup(() => closeAtOnce(server));
-  return { origin, sign, asked };
+  return { origin, sign, asked, close: () => closeAtOnce(server) };
+}
+
+const test = serviceTest().extend('issuer', { scope: 'file' }, async ({ service: _service }, { onCleanup }) => {
+  const issuer = await startIssuer();
+  onCleanup(issuer.close);
+  return issuer;
 });
 
 const READ = ['routines:read'];
@@ -87,11 +95,58 @@ test('a token of another subject, audience, issuer, key, algorithm or time gets 
     issuer.sign({ ...good, aud: 'https://other.example.com' }),
     issuer.sign({ ...good, iss: 'https://token.actions.githubusercontent.com' }),
     issuer.sign(good, { key: other }),
-    issuer.sign(good, { expires: '-10m' }),
+    issuer.sign({ ...good, exp: Date.now() / 1_000 - 600 }),
     Promise.resolve(`${btoa('{"alg":"none"}')}.${btoa(JSON.stringify({ ...good, iss: issuer.origin }))}.`),
     Promise.resolve('no token'),
   ];
   for (const token of refused) expect(await code(await token)).toBe('invalid_id_token');
+});
+
+test.for<Record<string, unknown>>([
+  { iss: 5 },
+  { iss: null },
+  { iss: { a: 1 } },
+  { iss: [MAIN] },
+  { iss: 'a\0b' },
+  { iss: '\uD800' },
+  { sub: 5 },
+  { sub: null },
+  { sub: [MAIN] },
+  { sub: { [MAIN]: true } },
+  { sub: '' },
+  { sub: `${MAIN}\0` },
+  { aud: 5 },
+  { aud: {} },
+  { aud: [null] },
+  { nbf: Date.now() / 1_000 + 600 },
+  { nbf: 'soon' },
+  { exp: 'never' },
+])('a token with the claim %j is refused', async (claims, { service, issuer, ada }) => {
+  await trust(ada, issuer);
+  const token = await issuer.sign(claims);
+  const { body } = await service.anonymous.post('/v1/auth/ci-token', { projectId: ada.projectId, token });
+  expect(body.error?.code).toBe('invalid_id_token');
+});
+
+test('while an issuer has no keys to read, the exchange is to be tried again', async ({ service }) => {
+  const ada = await signUp(service);
+  const { projectId } = ada;
+  for (const answer of [
+    [500, '{}'],
+    [200, '{"keys": "none"}'],
+    [200, 'not JSON'],
+    [404, ''],
+  ] as const) {
+    // Each issuer is a new one, because the keys of a known one are kept.
+    const failing = await startIssuer(answer);
+    onTestFinished(failing.close);
+    await trust(ada, failing);
+    const { status, body } = await service.anonymous.post('/v1/auth/ci-token', {
+      projectId,
+      token: await failing.sign({}),
+    });
+    expect([answer, status, body.error?.code]).toEqual([answer, 503, 'service_unavailable']);
+  }
 });
 
 test('no issuer is asked that the project does not name', async ({ service, issuer }) => {
