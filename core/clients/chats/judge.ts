@@ -43,8 +43,13 @@ function slackFault(status: number, body: string): ChatVerdict | undefined {
   return { state: 'retry', why: word ?? 'not "ok"' };
 }
 
-/** A Teams connector reports the error of the channel behind it in the body of a 200. */
+/**
+ * A workflow that was deleted or turned off responds with 400. A connector reports the error of the channel behind it
+ * in the body of a 200.
+ */
 function teamsFault(status: number, body: string): ChatVerdict | undefined {
+  if (/"WorkflowTriggerIsNotEnabled"/.test(body))
+    return { state: 'gone', why: 'its workflow was deleted or turned off' };
   if (status !== 200 || !/webhook message delivery failed/i.test(body)) return undefined;
   const behind = Number(/HTTP error (\d{3})/.exec(body)?.[1] ?? Number.NaN);
   return Number.isNaN(behind) ? { state: 'retry', why: 'delivery failed' } : byStatus(behind);
