@@ -1,6 +1,7 @@
 const ONCE = 'names a single time, and a routine runs again and again';
 const UNSAID_DAY = 'is counted from a day that it does not name: choose days of each week or month';
-const BESIDE = 'names a zone, a first or a last day, which are set beside the schedule';
+const ZONE = 'names a time zone, which is set beside the schedule';
+const BESIDE = 'says from or until when, which is set beside the schedule';
 const NO_TIME = 'is no exact time of day';
 
 /** Words with two meanings, or that no schedule can express. They are found before their parts are read. */
@@ -53,15 +54,15 @@ const DATES =
 export const LIMITS: readonly (readonly [string, string])[] = [
   [
     `(?:in |at )?(?:utc|gmt|zulu|bst|ist|jst|kst|msk|sgt|hkt|mez|[ce]es?t|a[cew]?[sd]t|nz[sd]t|[ecmp][sd]?t|\\d{1,2}(?::\\d{2})?z)`,
-    BESIDE,
+    ZONE,
   ],
   [
     `in (?:${CITIES})|(?:${CITIES})(?= time|\\)|$)|(?:africa|america|asia|atlantic|australia|europe|pacific)/[a-z_/]+`,
-    BESIDE,
+    ZONE,
   ],
   [
     'eastern|pacific|(?:in )?(?:[a-z]+ )?(?:eastern|central|mountain|pacific|european|british|indian|japan|china|us|uk|local|standard|daylight) time',
-    BESIDE,
+    ZONE,
   ],
   [
     '(?:for|over)(?: the)?(?: next| coming)? (?:{num}|an?|few|several) (?:day|week|month|year)s?|{num} times|this (?:week|month|quarter|year)',
