@@ -129,10 +129,10 @@ export const PATTERNS: readonly Pattern[] = [
     ({ from = '', to = '' }) => ({ kind: 'weekdays', days: daysBetween(from, to).join(',') }),
   ],
   [
-    sticky('(?:on |{every} )?{workday}s|{every} {workday}|(?:on )?{workday}(?= {part}s)'),
+    sticky('(?:on |{every} )?{workday}s|{every} {workday}|(?:on )?{workday}(?= {part}s)|m-f|mo-fr'),
     () => ({ kind: 'weekdays', days: '1-5' }),
   ],
-  [sticky('(?:on |at )?(?:the )?weekends'), () => ({ kind: 'weekdays', days: '0,6' })],
+  [sticky('(?:on |at )?(?:the )?weekends(?! included)'), () => ({ kind: 'weekdays', days: '0,6' })],
   [
     sticky('{every} (?<days>{days})|(?:on )?(?<plurals>{plural}(?:{and}{plural})*)'),
     ({ days, plurals }) => ({ kind: 'weekdays', days: weekdaysIn(days ?? plurals ?? '').join(',') }),
@@ -228,7 +228,10 @@ function timesIn(list: string, part: string | undefined): Meaning {
   const isInOrder = known.every(({ hour }, at) => at === 0 || hour >= (known[at - 1]?.hour ?? 0));
   if (!isInOrder && whole.join() !== written.join()) return refused(WHICH_HALF);
   const isMidnight = written.some((each) => /^(?:12 )?midnight|past midnight/.test(each));
-  return { kind: 'times', times: known, isMidnight, ...(part === undefined ? {} : { part: dayPart(part) }) };
+  // In "at 0, 6, 12 and 18", all are on the clock of 24 hours.
+  const is24 = half === '' && whole.some((each) => /^0|^1[3-9]|^2\d/.test(each));
+  const read = is24 ? known.map((time) => ({ ...time, isCertain: true })) : known;
+  return { kind: 'times', times: read, isMidnight, ...(part === undefined ? {} : { part: dayPart(part) }) };
 }
 
 function datesOf(text: string, named: string | undefined, once: boolean): Meaning {

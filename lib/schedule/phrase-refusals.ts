@@ -11,11 +11,15 @@ export const REFUSALS: readonly (readonly [string, string])[] = [
     'leaves out holidays: give their dates as days off',
   ],
   [
-    '(?:{num} |the |an? )?(?:(?:day|week|hour|minute|{workday})s?|{weekday}) (?:before|after) (?:the |{every} )?(?:{nth}|{weekday}|{month}|end|hour)',
+    '(?:{num} |the |an? )?(?:(?:day|week|hour|minute|{workday})s?|{weekday}) (?:before|after) (?:the |{every} )?(?:{nth}|{weekday}|{month}|end|hour|christmas|easter)',
     'is counted from another time, which a schedule cannot',
   ],
   ['(?:on )?(?:the |{every} )?(?:{nth} )(?:{workday})', 'counts working days, which a schedule cannot'],
   ['(?:on )?(?:the |{every} )?{nth}{and}{nth} {weekday}', 'names two weeks of the month, and a schedule can say one'],
+  [
+    '(?:on )?(?:the |{every} )?(?:{nth}[ -]to[ -]last|last but \\w+|penultimate)',
+    'counts from the end, where a schedule knows only the last',
+  ],
   ['(?:on )?(?:the |{every} )?(?:fifth|5th) {weekday}', 'names a fifth week, which few months have'],
   ['(?:bi|semi)-?(?:weekly|monthly)|fortnightly|{every} fortnight', UNSAID_DAY],
   ['{every} (?:other|alternate) (?!hours?\\b)\\w+|{every} (?:second|2nd) {weekday}(?! (?:of|in) )', UNSAID_DAY],
@@ -34,7 +38,7 @@ export const REFUSALS: readonly (readonly [string, string])[] = [
     '(?:at )?(?:around|about|roughly|by|before|after|no later than) {plain}|at (?:around|about|roughly) {clock}',
     NO_TIME,
   ],
-  ['{every} (?:{num} )?seconds?', 'is shorter than a minute'],
+  ['{every} (?:{num} )?seconds?(?! (?:{weekday}|hour))', 'is shorter than a minute'],
   ['on \\d{1,2}[./]\\d{1,2}(?:[./]\\d{2,4})?', 'could be read with the day or with the month first'],
   ['{every} weekend', 'may mean once or on both days'],
   ['(?:once|twice|{num} times) an hour|on the quarter hour', 'does not say at which minutes'],
@@ -57,15 +61,15 @@ export const LIMITS: readonly (readonly [string, string])[] = [
     ZONE,
   ],
   [
-    `in (?:${CITIES})|(?:${CITIES})(?= time|\\)|$)|(?:africa|america|asia|atlantic|australia|europe|pacific)/[a-z_/]+`,
+    `in (?:${CITIES}|(?:the )?(?:uk|usa?|eu)|germany|france|spain|italy|india|japan|china|canada|australia)|(?:${CITIES})(?= time|\\)|$)|(?:africa|america|asia|atlantic|australia|europe|pacific)/[a-z_/]+`,
     ZONE,
   ],
   [
-    'eastern|pacific|(?:in )?(?:[a-z]+ )?(?:eastern|central|mountain|pacific|european|british|indian|japan|china|us|uk|local|standard|daylight) time',
+    'eastern|pacific|(?:in )?(?:[a-z]+ )?(?:eastern|central|mountain|pacific|european|british|indian|[a-z]+(?:ese|ish|man)|us|uk|local|standard|daylight) time',
     ZONE,
   ],
   [
-    '(?:for|over)(?: the)?(?: next| coming)? (?:{num}|an?|few|several) (?:day|week|month|year)s?|{num} times|this (?:week|month|quarter|year)',
+    '(?:for|over)(?: the)?(?: next| coming)? (?:{num}|an?|few|several) (?:day|week|month|year)s?|for the rest of|{num} times|this (?:week|month|quarter|year)',
     BESIDE,
   ],
   [
@@ -76,10 +80,11 @@ export const LIMITS: readonly (readonly [string, string])[] = [
     `(?:until|till|through|thru|ending|up to|starting|beginning|effective|as of|from)(?: on| in| from| the)* (?:${DATES}|end|next|tomorrow|today)`,
     BESIDE,
   ],
-  ['or (?:(?:at|on|every) )*(?:{clock}|{weekday}|so)', 'leaves a choice: say one'],
+  ['or (?:(?:at|on|in|every) )*(?:{clock}|{weekday}|{month}|so)', 'leaves a choice: say one'],
+  ['and \\d{1,2}(?! in the| {month}|[:.]\\d| ?[ap]\\.?m|\\w)', 'does not say of which part of the day the last time is'],
   ['and (?:a half|{num} minutes?)', 'does not go evenly into an hour or a day'],
   [
-    `(?:except|but|excluding|unless|apart from|other than|without|skip(?:ping)?|not|never)(?: (?:for|on|in|at|during|between|from|the|not|it|is))* (?:${DATES}|{part}s?|{workday}s?|weekends?|{named}|lunch(?:time)?)`,
+    `(?:except|but|excluding|unless|apart from|other than|without|skip(?:ping)?|not|never)(?: (?:for|on|in|at|during|between|from|the|a|any|not|it|is))* (?:${DATES}|{part}s?|{workday}s?|weekends?|{named}|lunch(?:time)?)`,
     'leaves out times, which a schedule cannot: give dates as days off',
   ],
   [
