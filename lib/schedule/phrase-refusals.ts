@@ -81,7 +81,10 @@ export const LIMITS: readonly (readonly [string, string])[] = [
     BESIDE,
   ],
   ['or (?:(?:at|on|in|every) )*(?:{clock}|{weekday}|{month}|so)', 'leaves a choice: say one'],
-  ['and \\d{1,2}(?! in the| {month}|[:.]\\d| ?[ap]\\.?m|\\w)', 'does not say of which part of the day the last time is'],
+  [
+    'and \\d{1,2}(?! in the| {month}|[:.]\\d| ?[ap]\\.?m|\\w)',
+    'does not say of which part of the day the last time is',
+  ],
   ['and (?:a half|{num} minutes?)', 'does not go evenly into an hour or a day'],
   [
     `(?:except|but|excluding|unless|apart from|other than|without|skip(?:ping)?|not|never)(?: (?:for|on|in|at|during|between|from|the|a|any|not|it|is))* (?:${DATES}|{part}s?|{workday}s?|weekends?|{named}|lunch(?:time)?)`,

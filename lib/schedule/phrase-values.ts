@@ -1,4 +1,4 @@
-/** A time of day as written; `isCertain` if it cannot mean the other half of the day. */
+/** A time of day as written. `isCertain` is true if the time cannot mean the other half of the day. */
 export interface ClockTime {
   readonly hour: number;
   readonly minute: number;
@@ -64,7 +64,7 @@ export function numberOf(word: string): number {
   return rest.length === 0 ? number : number + numberOf(rest.join('-'));
 }
 
-/** Reads a date of a month; `L` for its last day. */
+/** Reads a day of the month; returns `L` for the last day. */
 export function dateOf(word: string): string {
   if (word === 'last') return 'L';
   const known = ORDINALS.indexOf(word);
@@ -90,7 +90,7 @@ export function rangeOf([first = 0, last = 0]: readonly number[], size: number, 
   return Array.from({ length: count }, (_, at) => ((first - least + at) % size) + least).toSorted((a, b) => a - b);
 }
 
-/** Reads a time of day; undefined for an impossible one. */
+/** Reads a time of day; undefined for an impossible time. */
 export function clockTime(text: string): ClockTime | undefined {
   const named = NAMED[text.replace('12 ', '')];
   if (named !== undefined) return { hour: named, minute: 0, isCertain: true };
