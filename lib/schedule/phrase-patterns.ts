@@ -1,11 +1,23 @@
-import { clockTime, dateOf, monthsIn, numberOf, sticky, weekdaysIn, type ClockTime } from './phrase-values.ts';
+import { LIMITS, NO_RHYTHM, REFUSALS } from './phrase-refusals.ts';
+import {
+  clockTime,
+  dateOf,
+  monthsIn,
+  numberOf,
+  rangeOf,
+  sticky,
+  weekdaysIn,
+  WHICH_HALF,
+  type ClockTime,
+  type DayPart,
+} from './phrase-values.ts';
 
-export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night';
 type Period = 'day' | 'week' | 'month' | 'quarter' | 'year';
 
 /**
  * Meaning of words about a schedule. Words with `once` may also mean a single day, and words with `isWeak` may mean
- * something else. Both count only in a sentence without another rhythm.
+ * something else. Both count only in a sentence without another rhythm. A refusal with `once` concerns the words beside
+ * it.
  */
 export type Meaning = { readonly once?: boolean; readonly isWeak?: boolean } & (
   | { readonly kind: 'weekdays'; readonly days: string }
@@ -31,78 +43,17 @@ export type Meaning = { readonly once?: boolean; readonly isWeak?: boolean } & (
 type Groups = Readonly<Record<string, string | undefined>>;
 export type Pattern = readonly [RegExp, (groups: Groups, whole: string) => Meaning];
 
-const ONCE = 'names a single time, and a routine runs again and again';
-const UNSAID_DAY = 'is counted from a day that it does not name: choose days of each week or month';
-const BESIDE = 'names a zone, a first or a last day, which are set beside the schedule';
-const NO_TIME = 'is no exact time of day';
-
-/** Words with two meanings, or that no schedule can express. They are found before their parts are read. */
-const REFUSALS: readonly (readonly [string, string])[] = [
-  [
-    '(?:except|but|excluding|unless)(?: not)?(?: on| it is)?(?: a)?(?: public| bank| school)* holidays?',
-    'leaves out holidays: give their dates as days off',
-  ],
-  [
-    '(?:starting|beginning|effective|as of|from)(?: on| from)? (?:next \\w+|tomorrow|today|now on|{month}(?! to| through| until))',
-    BESIDE,
-  ],
-  ['(?:until|till) (?:the end|next|{month})', BESIDE],
-  [
-    '(?:at )?{clock}(?: in the \\w+)? (?:utc|gmt|ce?s?t|[ecmp][ds]?t|bst|ist|jst|(?!in|on|the|every|each|of|first)[a-z]+ time)',
-    BESIDE,
-  ],
-  ['(?:on )?(?:the |{every} )?(?:{nth} )(?:{workday})', 'counts working days, which a schedule cannot'],
-  ['(?:on )?(?:the |{every} )?{nth}{and}{nth} {weekday}', 'names two weeks of the month, and a schedule can say one'],
-  ['(?:on )?(?:the |{every} )?(?:fifth|5th) {weekday}', 'names a fifth week, which few months have'],
-  ['(?:bi|semi)-?(?:weekly|monthly)|fortnightly|{every} fortnight', UNSAID_DAY],
-  ['{every} (?:other|alternate) (?!hours?\\b)\\w+|{every} (?:second|2nd) {weekday}(?! (?:of|in) )', UNSAID_DAY],
-  ['(?:once )?{every} (?!one |1 ){num} (?:day|week|month|quarter|year)s?', UNSAID_DAY],
-  [
-    '{every} (?:few|couple of|several) \\w+|(?:a few|several|many) times (?:a|per|each) \\w+|{every} so often|{every} now and (?:then|again)',
-    'does not say how often',
-  ],
-  ['(?:during |in |within )?(?:business|working|office|opening) hours', 'does not say from when to when'],
-  [
-    '(?:at )?(?:around|about|roughly|by|before|after|no later than) {plain}|at (?:around|about|roughly) {clock}',
-    NO_TIME,
-  ],
-  ['{every} (?:{num} )?seconds?', 'is shorter than a minute'],
-  ['on \\d{1,2}[./]\\d{1,2}(?:[./]\\d{2,4})?', 'could be read with the day or with the month first'],
-  ['{every} weekend', 'may mean once or on both days'],
-  ['(?:once|twice|{num} times) an hour', 'does not say at which minutes'],
-];
-
-/** Words without a rhythm, with the reason to give if the sentence has no other words about a rhythm. */
-const NO_RHYTHM: readonly (readonly [string, string])[] = [
-  ['\\d{4}-\\d{2}-\\d{2}|\\d{1,2}/\\d{1,2}/\\d{2,4}', ONCE],
-  [
-    'tomorrow|tonight|today|next (?:{weekday}|week|month)|this (?:{part}|{weekday})|in {num} (?:minute|hour|day|week)s?',
-    ONCE,
-  ],
-  ['right now|just once|only once|soon|as soon as possible', ONCE],
-  ['(?:last|past|previous|since|following) (?:{weekday}|week|month|day|night|quarter|year)(?! of| {every})', ONCE],
-  [
-    '(?:at |by |on )?(?:the )?(?:end|start|beginning|middle) of (?:the |{every} )?(?:day|week|month|quarter|year)',
-    NO_TIME,
-  ],
-  [
-    'mid-?(?:week|month)|end of business|close of business|first thing|before work|after (?:work|lunch)|over lunch',
-    NO_TIME,
-  ],
-  [
-    'regularly|often|sometimes|occasionally|frequently|periodically|from time to time|now and then|whenever',
-    'does not say when',
-  ],
-];
-
 /** Patterns that are tried at each word of a sentence in lower case; the first match counts. */
 export const PATTERNS: readonly Pattern[] = [
   ...REFUSALS.map(([source, why]): Pattern => [sticky(source), () => refused(why)]),
   [
     sticky(
-      '(?:except|but|excluding|apart from|other than)(?: not)?(?: for)?(?: on)?(?: the)? (?<days>(?:{weekday}|weekends?)(?:{and}{weekday})*)',
+      '(?:except|but|excluding|apart from|other than)(?: not)?(?: for)?(?: on)?(?: the)? (?:(?<from>{weekday}){to}(?<to>{weekday})|(?<days>(?:{weekday}|weekends?)(?:{and}(?:{weekday}|weekends?))*))(?!{to}{weekday})',
     ),
-    ({ days = '' }) => ({ kind: 'except', days: weekdaysIn(days) }),
+    ({ from = '', to = '', days }) => ({
+      kind: 'except',
+      days: days === undefined ? daysBetween(from, to) : weekdaysIn(days),
+    }),
   ],
   [
     sticky(
@@ -113,6 +64,16 @@ export const PATTERNS: readonly Pattern[] = [
       days: `${weekdaysIn(day).join('')}${nth === 'last' ? 'L' : `#${dateOf(nth)}`}`,
       once: said === undefined,
     }),
+  ],
+  [
+    sticky(
+      '(?:(?:from|between|on|{every}) )*(?:the )?(?:days (?<from>\\d{1,2})(?:{to}| and )(?<to>\\d{1,2})|(?<first>{nth})(?:{to}|(?<=between.*) and )(?:the )?(?<last>{nth}))(?: day)?(?! {weekday})(?<said> (?:of|in) (?:the|a|{every}) month| {every} month)?',
+    ),
+    ({ from, to, first = '', last = '', said }) => {
+      const [start, end] = [Number(from ?? dateOf(first)), Number(to ?? dateOf(last))];
+      if (!(start > 0 && start < end && end <= 28)) return refused('does not say days that every month has');
+      return { kind: 'dates', dates: `${start}-${end}`, months: '*', once: said === undefined };
+    },
   ],
   [
     sticky('(?:on )?(?:the )?(?<day>first|1st|last) day of (?:the|a|{every}) quarter'),
@@ -142,45 +103,51 @@ export const PATTERNS: readonly Pattern[] = [
   ],
   [
     sticky(
-      '(?<all>{every} |on the |on )(?<dates>{nth}(?:{and}{nth})*)(?: day)?(?! (?:hour|minute|week|time|quarter|month|year))',
+      '(?<all>{every} |on the |on )(?<dates>{nth}(?:{and}{nth})*)(?: day)?(?! (?:{num} )?(?:hour|minute|week|time|quarter|month|year|half|days))',
     ),
     ({ all = '', dates = '' }) => datesOf(dates, undefined, all.startsWith('on')),
   ],
+  // Behind other dates: "the 1st of each month and the 15th".
+  [sticky('(?<date>\\d{1,2}(?:st|nd|rd|th))'), ({ date = '' }) => datesOf(date, undefined, true)],
   [
-    sticky('(?<how>in |{every} )(?<months>{month}(?:{and}{month})*)'),
-    ({ how, months = '' }) => ({ kind: 'months', months: monthsIn(months).join(','), once: how === 'in ' }),
+    sticky('(?:(?:from|in|during) )?(?<from>{month}){to}(?<to>{month})|between (?<first>{month}) and (?<last>{month})'),
+    ({ from, to, first = '', last = '' }) => {
+      const ends = [from ?? first, to ?? last].flatMap((month) => monthsIn(month));
+      return { kind: 'months', months: rangeOf(ends, 12, 1).join(','), once: true };
+    },
   ],
   [
-    sticky(
-      '(?:(?:from|between|on|{every}) )*(?<from>{weekday})(?: ?- ?| to | through | thru | until )(?<to>{weekday})',
-    ),
+    sticky('(?<how>in |during |throughout |of |{every} )(?<months>{month}(?:{and}{month})*)'),
+    ({ how = '', months = '' }) => ({
+      kind: 'months',
+      months: monthsIn(months).join(','),
+      once: !/ea?ch|ev/.test(how),
+    }),
+  ],
+  [
+    sticky('(?:(?:from|between|on|{every}) )*(?<from>{weekday}){to}(?<to>{weekday})'),
     ({ from = '', to = '' }) => ({ kind: 'weekdays', days: daysBetween(from, to).join(',') }),
   ],
   [
-    sticky('(?:on |{every} )?{workday}s|{every} {workday}(?= (?!{part}))|{every} {workday}'),
+    sticky('(?:on |{every} )?{workday}s|{every} {workday}|(?:on )?{workday}(?= {part}s)|m-f|mo-fr'),
     () => ({ kind: 'weekdays', days: '1-5' }),
   ],
-  [sticky('(?:on |at )?(?:the )?weekends'), () => ({ kind: 'weekdays', days: '0,6' })],
+  [sticky('(?:on |at )?(?:the )?weekends(?! included)'), () => ({ kind: 'weekdays', days: '0,6' })],
   [
-    sticky('{every} (?<days>{weekday}(?:{and}{weekday})*)|(?:on )?(?<plurals>{plural}(?:{and}{plural})*)'),
+    sticky('{every} (?<days>{days})|(?:on )?(?<plurals>{plural}(?:{and}{plural})*)'),
     ({ days, plurals }) => ({ kind: 'weekdays', days: weekdaysIn(days ?? plurals ?? '').join(',') }),
   ],
   [
-    sticky('(?:on )?(?<day>{weekday})(?= {part}s)'),
-    ({ day = '' }) => ({ kind: 'weekdays', days: weekdaysIn(day).join(',') }),
+    sticky('(?:on )?(?<days>{days})(?= {part}s)'),
+    ({ days = '' }) => ({ kind: 'weekdays', days: weekdaysIn(days).join(',') }),
   ],
-  [
-    sticky(
-      '(?:on )?(?<days>{weekday}(?:{and}{weekday})+)|on (?<day>{weekday})|(?:mon|tues|wednes|thurs|fri|satur|sun)day',
-    ),
-    (_, whole) => ({ kind: 'weekdays', days: weekdaysIn(whole).join(','), once: true }),
-  ],
+  [sticky('(?:on )?{days}'), (_, whole) => ({ kind: 'weekdays', days: weekdaysIn(whole).join(','), once: true })],
   [sticky('{every} (?:other|second|2nd) hour'), () => ({ kind: 'interval', minutes: 120 })],
   [sticky('{every} half(?:[ -]an)?[ -]hour|half-?hourly'), () => ({ kind: 'interval', minutes: 30 })],
   [sticky('{every} quarter(?: of an)? hour'), () => ({ kind: 'interval', minutes: 15 })],
   [
-    sticky('(?:once )?(?:{every}|once an|once per)(?: (?<count>{num}))? ?(?<unit>hour|minute|min)s?(?! past)'),
-    ({ count = '1', unit }) => ({ kind: 'interval', minutes: numberOf(count) * (unit === 'hour' ? 60 : 1) }),
+    sticky('(?:once )?(?:{every}|once an|once per)(?: (?<count>{num}))? ?(?<unit>hour|hr|h|minute|min)s?(?! past)'),
+    ({ count = '1', unit = '' }) => ({ kind: 'interval', minutes: numberOf(count) * (unit.startsWith('h') ? 60 : 1) }),
   ],
   [sticky('hourly'), () => ({ kind: 'interval', minutes: 60, isWeak: true })],
   [
@@ -205,30 +172,37 @@ export const PATTERNS: readonly Pattern[] = [
   ...NO_RHYTHM.map(([source, why]): Pattern => [sticky(source), () => refused(why, true)]),
   [
     sticky(
-      '(?:at )?:(?<digits>\\d{2})|on the hour|(?:at )?(?<past>\\d{1,2}|half|quarter|five|ten|fifteen|twenty)(?: minutes?)? past(?: the hour)?(?! {num})',
+      '(?:at )?(?::|minute )(?<digits>\\d{2})|on the (?<half>half )?hour|(?:at )?(?<past>\\d{1,2}|half|quarter|five|ten|fifteen|twenty)(?: minutes?)? (?:past|(?<to>to(?= the hour| {every}|$)))(?: the hour)?(?! {num}| {named})',
     ),
-    ({ digits, past }) => ({ kind: 'minute', minute: minuteOf(digits ?? past) }),
+    ({ digits, half, past, to }) => {
+      const minute = minuteOf(digits ?? half?.trim() ?? past);
+      return { kind: 'minute', minute: to === undefined ? minute : 60 - minute };
+    },
   ],
   [
     sticky(
       '(?:from|between) (?<from>{clock})(?: ?- ?| to | until | till | and )(?<to>{clock})|(?<first>{plain}) ?(?:-|to|until) ?(?<last>{plain})',
     ),
-    ({ from, to, first, last }) => {
-      const [start, end] = [clockTime(from ?? first ?? ''), clockTime(to ?? last ?? '')];
-      if (start === undefined || end === undefined) return refused(NO_SUCH_TIME);
-      return { kind: 'window', from: start, to: end };
-    },
+    ({ from, to, first = '', last = '' }) => windowOf(from ?? first, to ?? last, false),
   ],
   [
-    sticky('(?:at|@) ?(?<list>{clock}(?:{and}{clock})*)(?: (?:in the |at )(?<part>{part}))?(?: sharp| hours)?'),
+    sticky('(?<from>\\d{1,2}(?::\\d{2})?)(?: ?- ?| to | until )(?<to>{plain}|\\d{1,2})'),
+    ({ from = '', to = '' }) => windowOf(from, to, true),
+  ],
+  [
+    sticky('(?:at|@) ?(?<list>{clock}(?:{and}{clock})*){end}(?: (?:in the |at )(?<part>{part}))?(?: sharp| hours)?'),
     ({ list = '', part }) => timesIn(list, part),
   ],
   [
-    sticky('(?<list>{plain}(?:{and}{plain})*)(?: (?:in the |at )(?<part>{part}))?(?: sharp)?'),
+    sticky('(?<list>{plain}(?:{and}{plain})*){end}(?: (?:in the |at )(?<part>{part}))?(?: sharp)?'),
     ({ list = '', part }) => timesIn(list, part),
   ],
-  [sticky('(?<list>\\d{1,2}) in the (?<part>{part})'), ({ list = '', part }) => timesIn(list, part)],
+  [sticky('(?<list>\\d{1,2}|{word}) in the (?<part>{part})'), ({ list = '', part }) => timesIn(list, part)],
   [sticky('(?:in the |on |at )?(?<part>{part})s?'), ({ part = '' }) => partOf(part, false)],
+  [sticky('first thing|before work'), () => partOf('morning', false)],
+  [sticky('(?:over|after) lunch|(?:end|close) of business'), () => partOf('afternoon', false)],
+  [sticky('after work'), () => partOf('evening', false)],
+  ...LIMITS.map(([source, why]): Pattern => [sticky(source), () => ({ kind: 'refused', why, once: true })]),
 ];
 
 function refused(why: string, isWeak = false): Meaning {
@@ -236,6 +210,11 @@ function refused(why: string, isWeak = false): Meaning {
 }
 
 const NO_SUCH_TIME = 'is no time of day';
+
+function windowOf(first: string, last: string, once: boolean): Meaning {
+  const [from, to] = [clockTime(first), clockTime(last)];
+  return from === undefined || to === undefined ? refused(NO_SUCH_TIME, once) : { kind: 'window', from, to, once };
+}
 
 function timesIn(list: string, part: string | undefined): Meaning {
   const written = [...list.matchAll(new RegExp(sticky('{clock}').source, 'g'))].map(([each]) => each);
@@ -245,8 +224,14 @@ function timesIn(list: string, part: string | undefined): Meaning {
   const times = whole.map(clockTime);
   const known = times.filter((time) => time !== undefined);
   if (known.length < times.length) return refused(NO_SUCH_TIME);
-  const isMidnight = written.includes('midnight');
-  return { kind: 'times', times: known, isMidnight, ...(part === undefined ? {} : { part: dayPart(part) }) };
+  // The first time of "at 8 and 5 pm" is hardly in the evening.
+  const isInOrder = known.every(({ hour }, at) => at === 0 || hour >= (known[at - 1]?.hour ?? 0));
+  if (!isInOrder && whole.join() !== written.join()) return refused(WHICH_HALF);
+  const isMidnight = written.some((each) => /^(?:12 )?midnight|past midnight/.test(each));
+  // In "at 0, 6, 12 and 18", all are on the clock of 24 hours.
+  const is24 = half === '' && whole.some((each) => /^0|^1[3-9]|^2\d/.test(each));
+  const read = is24 ? known.map((time) => ({ ...time, isCertain: true })) : known;
+  return { kind: 'times', times: read, isMidnight, ...(part === undefined ? {} : { part: dayPart(part) }) };
 }
 
 function datesOf(text: string, named: string | undefined, once: boolean): Meaning {
@@ -264,9 +249,7 @@ function datesOf(text: string, named: string | undefined, once: boolean): Meanin
 const LONGEST = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 function daysBetween(from: string, to: string): number[] {
-  const [first = 0, last = 0] = [weekdaysIn(from)[0], weekdaysIn(to)[0]];
-  const count = ((last - first + 7) % 7) + 1;
-  return Array.from({ length: count }, (_, at) => (first + at) % 7).toSorted((a, b) => a - b);
+  return rangeOf([...weekdaysIn(from), ...weekdaysIn(to)], 7, 0);
 }
 
 function minuteOf(word: string | undefined): number {

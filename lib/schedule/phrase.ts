@@ -1,7 +1,7 @@
 import { ScheduleError } from './expression.ts';
 import { parseSchedule } from './parse-schedule.ts';
-import { PATTERNS, type DayPart, type Meaning } from './phrase-patterns.ts';
-import type { ClockTime } from './phrase-values.ts';
+import { PATTERNS, type Meaning } from './phrase-patterns.ts';
+import { onTheClock, Refusal, sorted, type Clock } from './phrase-values.ts';
 
 /**
  * Result of reading a sentence for its schedule. `phrase` is the part that was read; `why` is the rest of a sentence
@@ -35,6 +35,8 @@ export function readSchedulePhrase(sentence: string): PhraseReading {
   const whole = isApart ? [...main, ...(elsewhere[0] ?? [])].toSorted((a, b) => a.start - b.start) : main;
   const phrase = phraseOf(text, whole);
   const isTwo = others.length > 0 || (elsewhere.length > 0 && !isApart);
+  const limit = whole.find((found) => found.kind === 'refused' && found.once);
+  if (limit?.kind === 'refused') return { kind: 'refused', why: limit.why, phrase };
   const schedule = isTwo ? new Refusal(TWO) : compose(whole);
   if (schedule instanceof Refusal) return { kind: 'refused', why: schedule.why, phrase };
   return isKnown(schedule) ? { kind: 'read', schedule, phrase } : { kind: 'refused', why: 'never falls due', phrase };
@@ -43,7 +45,7 @@ export function readSchedulePhrase(sentence: string): PhraseReading {
 type Found = Meaning & { readonly start: number; readonly end: number };
 
 /** Words that may occur between two parts of one schedule. */
-const BETWEEN = /^[\s,;:()]*(?:(?:and|on|at|in|of|the|each|then|also)[\s,]+)*$/;
+const BETWEEN = /^[\s,;:()&+]*(?:(?:and|on|at|in|of|the|each|then|also|again|only|plus|as well as)[\s,]+)*$/;
 
 /** Finds all words about a schedule, and groups those that belong together. */
 function clustersOf(text: string): Found[][] {
@@ -92,14 +94,6 @@ function withoutRhythm(text: string, found: readonly Found[]): PhraseReading {
   return { kind: 'refused', why, phrase: phraseOf(text, [first]) };
 }
 
-class Refusal {
-  readonly why: string;
-
-  constructor(why: string) {
-    this.why = why;
-  }
-}
-
 type Of<K extends Meaning['kind']> = Extract<Meaning, { readonly kind: K }>;
 
 function ofKind<K extends Meaning['kind']>(found: readonly Found[], kind: K): (Found & Of<K>)[] {
@@ -115,27 +109,46 @@ function compose(found: readonly Found[]): string | Refusal {
   const [interval, ...intervals] = ofKind(found, 'interval');
   const [window, ...windows] = ofKind(found, 'window');
   const times = ofKind(found, 'times');
-  const parts = new Set([...ofKind(found, 'part'), ...times].flatMap(({ part }) => part ?? []));
-  const part = parts.size === 1 ? [...parts][0] : undefined;
+  const parts = ofKind(found, 'part');
+  const minutes = sorted(ofKind(found, 'minute').map(({ minute }) => minute));
   if (intervals.length > 0 || windows.length > 0) return new Refusal(TWO);
   if (interval !== undefined) {
-    if (times.length > 0 || parts.size > 0) return new Refusal('gives both an interval and a time of day');
-    return everySoOften(interval.minutes, { window, minute: ofKind(found, 'minute')[0]?.minute ?? 0, days });
+    if (times.length > 0 || parts.length > 0) return new Refusal('gives both an interval and a time of day');
+    return everySoOften(interval.minutes, { window, minutes, days });
   }
+  if (minutes.length > 0) return new Refusal('does not say of which hour');
   if (window !== undefined) return new Refusal('gives a span of the day, and no time or interval in it');
   if (times.some(({ isMidnight }) => isMidnight) && days !== '* * *') {
     return new Refusal('does not say whether midnight begins or ends the day: write 00:00 or 23:59');
   }
-  const read = times.flatMap((each) => each.times.map((time) => onTheClock(time, each.part ?? part)));
+  const partless = times.filter((each) => each.part === undefined);
+  const isOnePart = new Set(parts.map(({ part }) => part)).size <= 1 && partless.length === times.length;
+  if (times.length > 0 && !isOnePart && parts.length !== partless.length) {
+    return new Refusal('does not say which time belongs to which part of the day');
+  }
+  const read = times.flatMap((each) => {
+    // "Every morning at 8 and every evening at 6": each time has its own part of the day.
+    const part = each.part ?? parts[isOnePart ? 0 : partless.indexOf(each)]?.part;
+    return each.times.map((time) => onTheClock(time, part, days === '* * *'));
+  });
   const refusal = read.find((time) => time instanceof Refusal);
   if (refusal !== undefined) return refusal;
   const clock = read.filter((time): time is Clock => !(time instanceof Refusal));
   const counted = ofKind(found, 'period').find(({ of, count }) => of === 'day' && count > 0)?.count;
   if (clock.length === 0) return new Refusal('does not say at what time');
-  const dayWords = [...ofKind(found, 'weekdays'), ...ofKind(found, 'dates')];
-  if (dayWords.length > 1 && times.length > 1 && clock.length > 1) return new Refusal(TWO);
+  if (clock.length > 1 && isParted(found)) return new Refusal(TWO);
   if (counted !== undefined && counted !== clock.length) return new Refusal('counts other times than they name');
   return atTimes(clock, days);
+}
+
+/** Tells whether each day may have times of its own, as in "daily at 7 and on weekends at 9". */
+function isParted(found: readonly Found[]): boolean {
+  const places = found.map((each) => {
+    if (each.kind === 'times') return 't';
+    if (each.kind === 'except') return 'e';
+    return each.kind === 'weekdays' || each.kind === 'dates' || (each.kind === 'period' && each.count === 0) ? 'd' : '';
+  });
+  return /dt+d|te.*t/.test(places.join(''));
 }
 
 const WHOLE_WEEK = [0, 1, 2, 3, 4, 5, 6];
@@ -152,7 +165,9 @@ function daysOf(found: readonly Found[]): string | Refusal {
   const isOf = (name: string) => periods.some(({ of }) => of === name);
   const isDay = isOf('day') || found.some(isDaily);
   if (weekdays.length > 0 && dates.length > 0) return new Refusal(TWO);
-  if (dates.length > 0) return isDay || isOf('week') ? new Refusal(TWO) : onDates(dates, { months, isOf });
+  // "Except Fridays and in August"
+  if (ofKind(found, 'months').some(({ start }) => start > (except?.start ?? start))) return new Refusal(TWO);
+  if (dates.length > 0) return isDay || isOf('week') ? new Refusal(TWO) : onDates(dates, { months, periods });
   const inMonths = months === '' ? '*' : months;
   if (weekdays.length === 0) {
     const isOften = isDay || found.some(({ kind }) => kind === 'interval');
@@ -163,7 +178,7 @@ function daysOf(found: readonly Found[]): string | Refusal {
   const named = weekdays.map(({ days }) => days);
   const isNth = named.some((each) => /[#L]/.test(each));
   if (isNth ? named.length > 1 || isDay || isOf('week') : isOf('month')) return new Refusal(TWO);
-  if (isDay && !['1-5', '0,6'].includes(named.join())) return new Refusal(TWO);
+  if (isDay && !['1,2,3,4,5', '0,6'].includes(numbersIn(named).join())) return new Refusal(TWO);
   const isRepeated = isNth ? isOf('month') : isOf('week') || isDay;
   if (weekdays.every(({ once }) => once === true) && !isRepeated) {
     return new Refusal(isNth ? 'does not say of which month' : 'may mean one day only: say every');
@@ -177,12 +192,17 @@ function daysOf(found: readonly Found[]): string | Refusal {
 
 interface Around {
   readonly months: string;
-  readonly isOf: (period: string) => boolean;
+  readonly periods: readonly Of<'period'>[];
 }
 
-function onDates(dates: readonly (Found & Of<'dates'>)[], { months, isOf }: Around): string | Refusal {
+function onDates(dates: readonly (Found & Of<'dates'>)[], { months, periods }: Around): string | Refusal {
   const [first, ...others] = dates;
   if (first === undefined || others.length > 0) return new Refusal(TWO);
+  const isOf = (name: string) => periods.some(({ of }) => of === name);
+  const counted = periods.find(({ count }) => count > 0);
+  const named = [first.dates, ...(counted?.of === 'year' ? [first.months] : [])].map((list) => list.split(',').length);
+  if (counted !== undefined && named.reduce((product, each) => product * each) !== counted.count)
+    return new Refusal('counts other days than they name');
   if (first.months !== '*') {
     if (first.once === true && !isOf('year')) return new Refusal('may mean one day only: say every year');
     return months === '' ? `${first.dates} ${first.months} *` : new Refusal(TWO);
@@ -205,7 +225,7 @@ function numbersIn(days: readonly string[]): number[] {
       const [from = 0, to = from] = part.split('-').map(Number);
       return WHOLE_WEEK.filter((day) => day >= from && day <= to);
     });
-  return [...new Set(each)].toSorted((a, b) => a - b);
+  return sorted(each);
 }
 
 function ranged(numbers: readonly number[]): string {
@@ -215,57 +235,32 @@ function ranged(numbers: readonly number[]): string {
 
 interface Within {
   readonly window: Of<'window'> | undefined;
-  readonly minute: number;
+  readonly minutes: readonly number[];
   readonly days: string;
 }
 
-function everySoOften(every: number, { window, minute, days }: Within): string | Refusal {
+function everySoOften(every: number, { window, minutes, days }: Within): string | Refusal {
   const isWhole = every < 60 ? every > 0 && 60 % every === 0 : every % 60 === 0 && 1_440 % every === 0 && every < 1_440;
   if (!isWhole) return new Refusal('does not go evenly into an hour or a day');
-  if (minute > 0 && every < 60) return new Refusal(TWO);
-  const span = window === undefined ? undefined : hoursOf(window, every);
+  const isOnTheHour = minutes.every((minute) => minute === 0);
+  if (every < 60 && !isOnTheHour) return new Refusal(TWO);
+  const span = window === undefined ? undefined : hoursOf(window, every >= 60 && isOnTheHour);
   if (span instanceof Refusal) return span;
   if (every < 60) return `${every === 1 ? '*' : `*/${every}`} ${span ?? '*'} ${days}`;
   const step = every / 60;
-  return `${minute} ${step === 1 ? (span ?? '*') : `${span ?? '*'}/${step}`} ${days}`;
+  return `${minutes.join() || 0} ${step === 1 ? (span ?? '*') : `${span ?? '*'}/${step}`} ${days}`;
 }
 
-/** Returns the hour field for a span. Hourly runs include the last hour of a span; more frequent runs exclude it. */
-function hoursOf({ from, to }: Of<'window'>, every: number): string | Refusal {
-  const [start, end] = [onTheClock(from, undefined), onTheClock(to, undefined)];
+/** Returns the hour field for a span, whose last hour counts if each run is on the hour. */
+function hoursOf({ from, to }: Of<'window'>, isOnTheHour: boolean): string | Refusal {
+  const [start, end] = [onTheClock(from, undefined, true), onTheClock(to, undefined, true)];
   if (start instanceof Refusal || end instanceof Refusal) return new Refusal('does not say from when to when exactly');
   if (start.minute !== 0 || end.minute !== 0) return new Refusal('begins or ends a span within an hour');
-  const last = every < 60 ? end.hour - 1 : end.hour;
+  const last = isOnTheHour ? end.hour : end.hour - 1;
   return last < start.hour ? new Refusal('ends before it begins') : `${start.hour}-${last}`;
 }
 
-interface Clock {
-  readonly hour: number;
-  readonly minute: number;
-}
-
-const PARTS: Readonly<Record<DayPart, readonly [number, number]>> = {
-  morning: [1, 11],
-  afternoon: [12, 18],
-  evening: [16, 23],
-  night: [18, 29],
-};
-
-function onTheClock({ hour, minute, isCertain }: ClockTime, part: DayPart | undefined): Clock | Refusal {
-  if (part === undefined) {
-    if (isCertain || (hour >= 6 && hour <= 11) || hour === 0) return { hour, minute };
-    return new Refusal('may mean either half of the day: say am or pm');
-  }
-  const [first, last] = PARTS[part];
-  const readings = [hour, hour + 12, hour + 24].filter((each) => !isCertain || each % 24 === hour);
-  const fits = readings.filter((each) => each >= first && each <= last).map((each) => each % 24);
-  const [only] = fits;
-  if (only === undefined) return new Refusal(`names an hour that is none of the ${part}`);
-  return fits.length > 1 ? new Refusal('may mean either half of the day: say am or pm') : { hour: only, minute };
-}
-
 function atTimes(times: readonly Clock[], days: string): string | Refusal {
-  const sorted = (values: readonly number[]) => [...new Set(values)].toSorted((a, b) => a - b);
   const [hours, minutes] = [sorted(times.map(({ hour }) => hour)), sorted(times.map(({ minute }) => minute))];
   const said = new Set(times.map(({ hour, minute }) => hour * 60 + minute));
   if (hours.length * minutes.length !== said.size) return new Refusal(TWO);

@@ -37,12 +37,29 @@ test('a sentence fills the form of a new routine, says what it assumed, and save
   expect(saved).toMatchObject({ name: 'Competitors', schedule: '0 7 * * 1-5', skills: ['competitor-watch'] });
 });
 
-test('a time with two readings is asked for, and the schedule of the form stays', async ({ visit, person }) => {
+test('a time with two readings is asked for, and nothing is saved until a person has chosen one', async ({
+  visit,
+  person,
+}) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
   const sentence = page.getByRole('textbox', { name: 'What should it do, and when?' });
-  await sentence.fill('Watch our competitors every other Tuesday at 9');
-  await page.getByRole('button', { name: 'Draft it' }).click();
+  const when = page.getByRole('button', { name: /^Change when:/ });
+  for (const [words, shown] of [
+    ['Watch our competitors every Monday at 8', /Every Monday at 08:00/],
+    ['Watch our competitors every other Tuesday at 9', /No time yet/],
+  ] as const) {
+    await sentence.fill(words);
+    await page.getByRole('button', { name: 'Draft it' }).click();
+    await when.getByText(shown).waitFor();
+  }
   await page.getByText(/“every other Tuesday” is counted from a day/).waitFor();
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Choose when it runs.').waitFor();
+  await page.getByRole('textbox', { name: /^In words/ }).fill('Tuesdays at 9');
+  await page.getByRole('textbox', { name: /^In words/ }).press('Enter');
+  await when.getByText(/Every Tuesday at 09:00/).waitFor();
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByRole('heading', { name: /^Watch our competitors/ }).waitFor();
 });
 
 test('a blueprint asks for its slots, says which answer does not fit, and runs once', async ({ visit, person }) => {

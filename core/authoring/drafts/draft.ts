@@ -4,7 +4,7 @@ import type { ModelReference } from '#core/models/directory/index.ts';
 import type { Need } from '#core/authoring/skills/index.ts';
 import { databaseTime, type Database } from '#lib/database/index.ts';
 import { readSchedulePhrase, scheduleInWords, type PhraseReading } from '#lib/schedule/index.ts';
-import { capitalized } from '#lib/text.ts';
+import { capitalized, cut, withoutUnseen } from '#lib/text.ts';
 import { askModel, type AskDeps, type ModelDraft, type Where } from './ask-model.ts';
 import { fillBlueprint, type Blueprint } from './blueprints.ts';
 import { lookUp, missingNeeds, toolId, type LookUpDeps, type Named } from './look-up.ts';
@@ -141,10 +141,14 @@ function whenAsked(when: PhraseReading): string[] {
   return [`When shall it run?${why}`];
 }
 
-/** Makes a draft without a model, from the unchanged sentence and the skill that fits its words best. */
+/** Makes a draft without a model, from the words of the sentence and the skill that fits them best. */
 function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists): DraftedFields {
   const phrase = reading.kind === 'read' ? reading.phrase : '';
-  const whole = sentence.replaceAll(/\s+/g, ' ').trim();
+  // A placeholder would need a value.
+  const whole = withoutUnseen(sentence)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\{\{+|\}\}+/g, (braces) => braces.charAt(0))
+    .trim();
   const task = whole
     .replace(phrase, '')
     .replaceAll(/\s+/g, ' ')
@@ -153,7 +157,7 @@ function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists)
   const [skill] = bestMatches(contentWords(task), skills, (each) => each);
   const about = skill && contentWords(skill.name);
   const fits = about !== undefined && [...contentWords(task)].filter((word) => about.has(word)).length > 0;
-  const name = title.length > 60 ? `${title.slice(0, 59).replace(/\s+\S*$/, '')}…` : title;
+  const name = title.length > 60 ? `${cut(title, 59).replace(/\s+\S*$/, '')}…` : title;
   return {
     name: capitalized(name),
     instructions: task.length < 3 ? whole : capitalized(task),

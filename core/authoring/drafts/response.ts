@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CallInput } from '#core/clients/gateway/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
+import { withoutUnseen } from '#lib/text.ts';
 import { bestMatches, contentWords } from './words.ts';
 
 /** The lists of a project that a draft may name. The model sees nothing else of the project. */
@@ -9,13 +10,19 @@ export interface OwnLists {
   readonly tools: readonly { readonly id: string; readonly words: string }[];
 }
 
-const line = z.string().trim().min(1).max(300);
+/** Text without characters that the fields of a routine refuse, or that a person does not see. */
+const seen = z.string().overwrite((text) => withoutUnseen(text.toWellFormed()).trim());
+const line = seen
+  .overwrite((text) => text.replaceAll(/\s+/g, ' '))
+  .min(1)
+  .max(300);
+const unique = z.array(z.string()).overwrite((each) => [...new Set(each)]);
 
 const FIELDS = {
-  name: z.string().trim().min(3).max(80),
-  instructions: z.string().trim().min(20).max(8_000),
-  skills: z.array(z.string()).max(3),
-  tools: z.array(z.string()).max(10),
+  name: line.min(3).max(80),
+  instructions: seen.min(20).max(8_000),
+  skills: unique.max(3),
+  tools: unique.max(10),
   when: z.string().trim().max(200),
   assumptions: z.array(line).max(3),
   questions: z.array(line).max(2),
@@ -80,7 +87,7 @@ function schemaFor({ skills, tools }: OwnLists) {
 
 /** Reads a response. @returns the draft, or the reason why it is refused */
 export function readDraft(text: string, sentence: string, { skills, tools }: OwnLists): DraftedFields | string {
-  const fenced = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)?.[1] ?? text;
+  const fenced = /^```(?:json)?\s*([\s\S]*?)\s*```$/i.exec(text.trim())?.[1] ?? text.trim();
   const value = parseJson(fenced);
   if (!isJsonObject(value)) return 'it is not one JSON object';
   const read = response.safeParse(value);

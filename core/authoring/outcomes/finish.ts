@@ -1,4 +1,5 @@
 import type { ModelMessage } from 'ai';
+import { z } from 'zod';
 import type { OutcomeRule } from '#core/authoring/definition/index.ts';
 import { FINISH, STATED_OUTCOMES, URGENCIES } from '#core/integrations/tools/index.ts';
 import { isJsonObject } from '#lib/json.ts';
@@ -83,16 +84,19 @@ const HOUR_MS = 3_600_000;
  * @returns undefined if there are none; the reason as a text if they are refused
  */
 function readNext(
-  { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
+  { final: asked, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
   { mayComplete, mayPutOffHours }: EndRule,
   now: Date,
 ): NextRuns | string | undefined {
+  // Servers with strict schemas have models write null for what they leave out.
+  const final = asked ?? false;
   if (final === false && nextNotBefore === null) return undefined;
   if (typeof final !== 'boolean') return 'final must be true or false';
   if (final && !mayComplete) return 'this routine does not take final; call finish without it';
   if (nextNotBefore === null) return { final, notBefore: null };
   if (mayPutOffHours === null) return 'this routine does not take nextNotBefore; call finish without it';
-  const notBefore = typeof nextNotBefore === 'string' && INSTANT.test(nextNotBefore) ? new Date(nextNotBefore) : null;
+  const { data: instant } = INSTANT.safeParse(nextNotBefore);
+  const notBefore = instant === undefined ? null : new Date(instant);
   const latest = new Date(now.getTime() + mayPutOffHours * HOUR_MS);
   if (notBefore === null || !(notBefore > now) || notBefore > latest) {
     return `nextNotBefore must be an instant with its zone, after now and not after ${latest.toISOString()}`;
@@ -100,7 +104,11 @@ function readNext(
   return { final, notBefore };
 }
 
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/i;
+const INSTANT = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/i)
+  // `Date` reads 31 November as 1 December.
+  .refine((text) => z.iso.date().safeParse(text.slice(0, 10)).success);
 
 /** Returns the result as JSON text. A model often sends its result as JSON text already. */
 function jsonText(result: unknown): string {

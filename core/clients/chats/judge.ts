@@ -13,8 +13,14 @@ export function judgeChat(
   kind: ChatKind,
   { status, body }: { readonly status: number; readonly body: string },
 ): ChatVerdict {
+  if (isFirewall(status, body)) return { state: 'retry', why: 'refused by a firewall' };
   const fault = FAULTS[kind](status, body.trim());
   return fault ?? (status >= 200 && status <= 299 ? { state: 'delivered' } : byStatus(status));
+}
+
+/** Tells whether a firewall on the way has responded: with a page, or by Discord's code for it. */
+function isFirewall(status: number, body: string): boolean {
+  return (status === 401 || status === 403) && /^\s*<|"code"\s*:\s*40333\b/.test(body);
 }
 
 const FAULTS: Readonly<Record<ChatKind, (status: number, body: string) => ChatVerdict | undefined>> = {
@@ -43,8 +49,13 @@ function slackFault(status: number, body: string): ChatVerdict | undefined {
   return { state: 'retry', why: word ?? 'not "ok"' };
 }
 
-/** A Teams connector reports the error of the channel behind it in the body of a 200. */
+/**
+ * A workflow that was deleted or turned off responds with 400. A connector reports the error of the channel behind it
+ * in the body of a 200.
+ */
 function teamsFault(status: number, body: string): ChatVerdict | undefined {
+  if (/"WorkflowTriggerIsNotEnabled"/.test(body))
+    return { state: 'gone', why: 'its workflow was deleted or turned off' };
   if (status !== 200 || !/webhook message delivery failed/i.test(body)) return undefined;
   const behind = Number(/HTTP error (\d{3})/.exec(body)?.[1] ?? Number.NaN);
   return Number.isNaN(behind) ? { state: 'retry', why: 'delivery failed' } : byStatus(behind);

@@ -1,4 +1,4 @@
-import { cut } from '#lib/text.ts';
+import { cut, withoutUnseen } from '#lib/text.ts';
 import type { ChatKind } from './address.ts';
 
 export interface ChatMessage {
@@ -12,7 +12,8 @@ export interface ChatMessage {
 
 /** Writes the body of a message in the form of a chat. A text that is too long for the chat ends before the link. */
 export function renderChat(kind: ChatKind, message: ChatMessage): string {
-  return JSON.stringify(FORMS[kind](message));
+  const [title, text] = [withoutUnseen(message.title), withoutUnseen(message.text)];
+  return JSON.stringify(FORMS[kind]({ ...message, title, text }));
 }
 
 /** Rules of a chat for text: its markup, and the room in one message. */
@@ -22,15 +23,19 @@ interface Dialect {
   readonly plain: (text: string) => string;
   readonly bold: (text: string) => string;
   readonly link: (label: string, url: string) => string;
+  /** An address without a label. */
+  readonly address: (url: string) => string;
 }
 
 const markdown = {
   bold: (text: string) => `**${text}**`,
   link: (label: string, url: string) => `[${label}](${url})`,
+  address: (url: string) => url,
 };
 const angled = {
   bold: (text: string) => `*${text}*`,
   link: (label: string, url: string) => `<${url}|${label.replaceAll('|', '/')}>`,
+  address: (url: string) => `<${url}>`,
 };
 
 /** A section of Slack takes 3,000 characters. */
@@ -42,11 +47,17 @@ const SLACK: Dialect = {
 };
 /** The description of an embed takes 4,096 characters. */
 const DISCORD: Dialect = { ...markdown, room: 3_700, sizeOf: (text) => text.length, plain: (text) => text };
-/** A card of Teams takes 28 KB. */
-const TEAMS: Dialect = { ...markdown, room: 12_000, sizeOf: (text) => Buffer.byteLength(text), plain: (text) => text };
+/** A card of Teams takes 28 KB as JSON, in which each line ends with two escapes. */
+const TEAMS: Dialect = {
+  ...markdown,
+  room: 20_000,
+  sizeOf: (text) => Buffer.byteLength(JSON.stringify(text)) + 1,
+  plain: (text) => text,
+};
 /** A text message takes 4,096 characters. Angle brackets are replaced, because `<users/all>` would notify everyone. */
 const GOOGLE: Dialect = {
   ...angled,
+  address: (url) => url,
   room: 3_000,
   sizeOf: (text) => Buffer.byteLength(text),
   plain: (text) => text.replaceAll('<', '‹').replaceAll('>', '›'),
@@ -54,14 +65,16 @@ const GOOGLE: Dialect = {
 
 const FORMS: Readonly<Record<ChatKind, (message: ChatMessage) => unknown>> = {
   slack({ title, facts, text, link }) {
-    const section = (written: string) => ({ type: 'section', text: { type: 'mrkdwn', text: written } });
+    // Slack finds names like @channel in a text that is not verbatim, and notifies their people.
+    const mrkdwn = (written: string) => ({ type: 'mrkdwn', text: written, verbatim: true });
+    const section = (written: string) => ({ type: 'section', text: mrkdwn(written) });
     const body = written(SLACK, text);
     return {
       text: SLACK.plain(`${title}: ${facts}`),
       blocks: [
         section(`${SLACK.bold(SLACK.plain(title))}\n${SLACK.plain(facts)}`),
         ...(body === '' ? [] : [section(body)]),
-        { type: 'context', elements: [{ type: 'mrkdwn', text: SLACK.link(link.label, link.url) }] },
+        { type: 'context', elements: [mrkdwn(SLACK.link(link.label, link.url))] },
       ],
       unfurl_links: false,
       unfurl_media: false,
@@ -106,38 +119,62 @@ const FORMS: Readonly<Record<ChatKind, (message: ChatMessage) => unknown>> = {
   }),
 };
 
-/** Writes the lines of a text that fit, and an ellipsis if more follow. */
+/** Writes the lines of a text that fit, and an ellipsis if more follow. A block of code ends before the link. */
 function written(dialect: Dialect, text: string): string {
   const lines: string[] = [];
   let room = dialect.room;
-  for (const line of text.trim().split('\n')) {
+  for (const line of text.trim().split('\n').filter(isShown)) {
     const whole = lineIn(dialect, line);
     const size = dialect.sizeOf(whole) + 1;
     if (size > room) {
-      const start = lines.length === 0 ? lineIn(dialect, cut(line, Math.floor(dialect.room / LARGEST))) : '';
-      return [...lines, `${start}…`].join('\n');
+      lines.push(`${startOf(dialect, line, room)}…`);
+      break;
     }
     room -= size;
     lines.push(whole);
   }
-  return lines.join('\n');
+  const joined = lines.join('\n');
+  return joined.split('```').length % 2 === 0 ? `${joined}\n\`\`\`` : joined;
 }
 
-/** Most units of size that one character can become: `&` becomes five in Slack's `&amp;`. */
-const LARGEST = 5;
+/** Writes as much of a line as fits, without a link that is cut in two. */
+function startOf(dialect: Dialect, line: string, room: number): string {
+  for (let length = Math.min(line.length, room); length > 0; length = Math.floor(length * 0.9)) {
+    const start = lineIn(dialect, cut(line, length).replace(/\[[^\]]{0,300}(?:\]\([^)]{0,1000})?$/, ''));
+    if (dialect.sizeOf(start) <= room) return start;
+  }
+  return '';
+}
 
-/** Matches links with an address, and bold text. Headings become bold text, because no chat supports them. */
-const MARKS = /\[(?<label>[^\]\n]{1,300})\]\((?<url>https?:\/\/[^\s()<>|]{1,1000})\)|\*\*(?<bold>[^*\n]{1,300})\*\*/g;
+/** Leaves out the line between the head and the rows of a table. */
+function isShown(line: string): boolean {
+  return !(/^[\s|:-]+$/.test(line) && line.includes('|') && line.includes('-'));
+}
 
-function lineIn({ plain, bold, link }: Dialect, line: string): string {
+/** Matches links and images with an address, addresses, and bold text. */
+const MARKS =
+  /!?\[(?<label>[^\]\n]{1,300})\]\((?<url>https?:\/\/(?:[^\s()<>|]|\([^\s()<>|]*\)){1,1000})\)|(?<address>https?:\/\/[^\s<>|()[\]`]{1,1000}[^\s<>|()[\]`.,:;!?'"*_])|\*\*(?<bold>[^*\n]{1,300})\*\*/g;
+
+/** Writes a line in a dialect. No chat has headings and tables: they become bold text, and cells with dots between. */
+function lineIn(dialect: Dialect, line: string): string {
+  const { plain, bold } = dialect;
   const heading = /^#{1,6}\s+(.*)/.exec(line)?.[1];
   if (heading !== undefined) return bold(plain(heading.replaceAll('**', '')));
+  const cells = /^\s*\|(.*)\|\s*$/.exec(line)?.[1]?.split(/(?<!\\)\|/);
+  const text = cells === undefined ? line : cells.map((cell) => cell.trim()).join(' · ');
   let at = 0;
   let out = '';
-  for (const match of line.matchAll(MARKS)) {
-    const { label = '', url = '', bold: strong } = match.groups ?? {};
-    out += plain(line.slice(at, match.index)) + (strong === undefined ? link(plain(label), url) : bold(plain(strong)));
+  for (const match of text.matchAll(MARKS)) {
+    const { bold: strong } = match.groups ?? {};
+    out += plain(text.slice(at, match.index)) + (strong === undefined ? linkIn(dialect, match) : bold(plain(strong)));
     at = match.index + match[0].length;
   }
-  return out + plain(line.slice(at));
+  return out + plain(text.slice(at));
+}
+
+/** Writes a link. A label that looks like another address is left out, because it would hide the real one. */
+function linkIn({ plain, link, address }: Dialect, { groups = {} }: RegExpExecArray): string {
+  const { label, url = groups['address'] ?? '' } = groups;
+  const isHidden = label !== undefined && /\w\.[a-z]{2,}|\/\//i.test(label) && !url.includes(label.trim());
+  return label === undefined || isHidden ? address(plain(url)) : link(plain(label), plain(url));
 }

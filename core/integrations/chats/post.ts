@@ -22,8 +22,9 @@ export async function postToChat(
   const { status, error } = exchange;
   if (status === null) return { ...exchange, verdict: { state: 'retry', why: error ?? '' } };
   const verdict = judgeChat(chat.kind, { status, body: body.toString('utf8') });
-  const refusal = verdict.state === 'delivered' ? null : `the chat responded with ${status}: ${verdict.why}`;
-  return { ...exchange, error: refusal, verdict };
+  if (verdict.state === 'delivered') return { ...exchange, error: null, verdict };
+  const why = verdict.why === String(status) ? '' : `: ${verdict.why}`;
+  return { ...exchange, error: `the chat responded with ${status}${why}`, verdict };
 }
 
 const TESTS: ThrottleRule = { name: 'chat-test', limit: 10, windowSeconds: 60 };

@@ -193,9 +193,18 @@ export function plainLines(text: string): string[] {
 }
 
 function plainLine(line: string): string {
-  const text = line.replace(/^[#>\s*|-]+/, '').replaceAll(/\*\*|__|`/g, '');
+  const cells = /^\s*\|(.*)\|\s*$/.exec(line)?.[1]?.split('|');
+  const text = (cells?.map((cell) => cell.trim()).join(' · ') ?? line)
+    .replace(/^(?:[#>|\s]|[*-](?=\s))+/, '')
+    .replaceAll(LINKS, '$<label>')
+    .replaceAll(/\*\*|__|~~|`/g, '')
+    .replaceAll(SLANTED, '$<words>');
   return /[\p{L}\p{N}]/u.test(text) ? oneLine(text, LINE_LENGTH) : '';
 }
+
+/** Matches links and pictures, whose addresses a mail leaves out. */
+const LINKS = /!?\[(?<label>[^\]\n]{1,300})\]\(https?:\/\/(?:[^\s()]|\([^\s()]*\)){1,1000}\)/g;
+const SLANTED = /(?<![\p{L}\p{N}*_])(?<sign>[*_])(?<words>[^\s*_](?:[^*_]{0,300}[^\s*_])?)\k<sign>(?![\p{L}\p{N}*_])/gu;
 
 function oneLine(text: string, length: number): string {
   const line = shownText(withoutUnseen(cut(text, length * 4)), length * 4)

@@ -21,7 +21,7 @@ function text(max: number) {
   return z.string().min(1).max(max);
 }
 
-const mrkdwn = z.strictObject({ type: z.enum(['mrkdwn', 'plain_text']), text: text(3_000) });
+const mrkdwn = z.strictObject({ type: z.literal('mrkdwn'), text: text(3_000), verbatim: z.boolean().optional() });
 const slackBody = z.strictObject({
   text: text(40_000),
   blocks: z

@@ -153,6 +153,16 @@ describe('a sentence', () => {
     expect((await draft(key, `${long.slice(0, 4_000)}x`)).status).toBe(400);
   });
 
+  test.for([
+    ['a placeholder', 'Every Monday at 8 look for news of {{company}}'],
+    ['characters of two halves where the name is cut', `Every Monday at 8 look for ${'🦊'.repeat(40)}`],
+    ['invisible characters', 'Every Monday at 8 look for \u202Enews\u200B of trains'],
+  ])('with %s becomes a routine that can be created', async ([, sentence = ''], { key }) => {
+    const { data } = await draft(key, sentence);
+    expect(data).toMatchObject({ madeBy: 'words', definition: { schedule: '0 8 * * 1' } });
+    expect((await key.post('/v1/routines', data.definition)).body).toMatchObject({ data: { state: 'draft' } });
+  });
+
   test('that gives orders to the drafter saves, activates and names nothing', async ({ service }) => {
     const key = await (await signUp(service)).key();
     const sentence =

@@ -23,7 +23,23 @@ function read(changes: object) {
 describe('what a model drafts', () => {
   test('is taken where it keeps to the schema and the lists, also in a fence', () => {
     expect(read({})).toEqual(GOOD);
-    expect(readDraft(`\`\`\`json\n${JSON.stringify(GOOD)}\n\`\`\``, SENTENCE, LISTS)).toEqual(GOOD);
+    for (const open of ['```json', '```JSON', '\uFEFF```']) {
+      expect(readDraft(`${open}\n${JSON.stringify(GOOD)}\n\`\`\``, SENTENCE, LISTS)).toEqual(GOOD);
+    }
+  });
+
+  test('loses what no routine may have: repeated ids, line ends in the name, invisible characters, halves', () => {
+    const { name, instructions } = GOOD;
+    expect(
+      read({
+        skills: ['competitor-watch', 'competitor-watch'],
+        tools: ['tool-1', 'tool-1'],
+        name: `Pricing\n of\u200B Northwind`,
+        instructions: `${instructions}\u0000\u202E`,
+        assumptions: ['Only public\nprices count.'],
+      }),
+    ).toEqual({ ...GOOD, name, instructions, assumptions: ['Only public prices count.'] });
+    expect(read({ name: 'Pricing \uD83E' })).toMatchObject({ name: 'Pricing \uFFFD' });
   });
 
   test.for([
@@ -52,7 +68,7 @@ describe('what a model drafts', () => {
     ],
     ['instructions of 9,000 characters', { instructions: 'pricing page of Northwind '.repeat(360) }, 'instructions'],
     ['no name', { name: undefined }, 'name'],
-    ['a list of five skills', { skills: Array.from({ length: 5 }, () => 'competitor-watch') }, 'skills'],
+    ['a list of five skills', { skills: ['a', 'b', 'c', 'd', 'e'] }, 'skills: Too big'],
   ] as const)('is refused for %s', ([, changes, why]) => {
     expect(read(changes)).toContain(why);
   });

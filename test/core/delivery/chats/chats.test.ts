@@ -142,6 +142,7 @@ test('429 waits for as long as the chat asks', async ({ service, chats, person }
   chats.next({ status: 429, body: '{"retry_after":7200}', headers: { 'retry-after': '7200' } });
   await sendNow(service);
   const { nextAttemptAt, attempts } = await deliveryOf(key, id);
+  expect(attempts[0].error).toBe('the chat responded with 429');
   expect(Date.parse(nextAttemptAt) - Date.parse(attempts[0].startedAt)).toBeGreaterThanOrEqual(7_200_000);
 });
 

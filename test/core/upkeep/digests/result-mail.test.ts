@@ -75,6 +75,20 @@ test('a result that is only data is mailed in words, and not as JSON', async ({ 
   }
 });
 
+test('a mail has the words of Markdown, without its signs and addresses', async ({ service, mailbox, person }) => {
+  const owner = await person();
+  const key = await owner.key();
+  const routineId = await activeRoutine(key, { resultsTo: { mail: 'owners' } });
+  const rows = '| plan | price |\n|---|---:|\n| Pro | **59 USD** |';
+  answer(service, `*Two* rose, see [the ~~old~~ page](https://evil.example/a_(b)).\n\n${rows}\n\n* snake_case_name\n`);
+  await ended(service, key, routineId);
+  const [{ text, html } = { text: '', html: '' }] = await newsTo(mailbox, owner);
+  for (const line of ['Two rose, see the old page.', 'plan · price', 'Pro · 59 USD', 'snake_case_name']) {
+    expect(text).toContain(`  ${line}\n`);
+    expect(html).toContain(`>${line}<`);
+  }
+});
+
 test('with only changes, the same result is mailed once', async ({ service, mailbox, person }) => {
   const owner = await person();
   const key = await owner.key();

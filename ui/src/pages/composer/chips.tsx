@@ -20,7 +20,9 @@ export function Chips({ form: { control } }: { readonly form: UseFormReturn<Rout
     control,
     name: ['name', 'schedule', 'timezone', 'model', 'skills'],
   });
-  const preview = useRead('/v1/schedules/preview', { query: { schedule, timezone } }, { keepPrevious: true });
+  const isTimed = schedule !== '';
+  const times = { query: { schedule, timezone } };
+  const preview = useRead('/v1/schedules/preview', times, { keepPrevious: true, enabled: isTimed });
   const models = useRead('/v1/models', {}, { staleMs: 60_000 });
   const chosen = models.data?.find(({ modelId, connectionId }) => {
     return modelId === model?.modelId && connectionId === (model.connectionId ?? null);
@@ -30,7 +32,7 @@ export function Chips({ form: { control } }: { readonly form: UseFormReturn<Rout
     {
       icon: CalendarClock,
       label: 'When',
-      text: `${preview.data?.inWords ?? schedule}, ${timezone}`,
+      text: isTimed ? `${preview.data?.inWords ?? schedule}, ${timezone}` : 'No time yet',
       part: PARTS.schedule,
     },
     { icon: Boxes, label: 'Model', text: chosen?.name ?? model?.modelId ?? 'No model yet', part: PARTS.model },

@@ -97,10 +97,10 @@ export default function ScheduleField() {
       </div>
       {errors.schedule?.message !== undefined && (
         <p role="alert" className="text-sm text-bad-ink">
-          {errors.schedule.message}
+          {cron === '' ? 'Choose when it runs.' : errors.schedule.message}
         </p>
       )}
-      <NextTimes schedule={settled.cron} zone={settled.zone} />
+      {cron !== '' && <NextTimes schedule={settled.cron || cron} zone={settled.zone} />}
     </div>
   );
 }

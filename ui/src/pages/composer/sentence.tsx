@@ -75,9 +75,12 @@ export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
   );
 }
 
-/** Returns the fields that a draft fills. If the draft has no schedule or no model, the form keeps its own. */
+/**
+ * Returns the fields that a draft fills. Without a model, the form keeps its own; without a schedule, a person has to
+ * choose one, because the sentence means another than that of the form.
+ */
 function filledBy({ schedule, model, ...others }: Shape<'DraftedDefinition'>): Partial<RoutineForm> {
-  return { ...others, ...(schedule === null ? {} : { schedule }), ...(model === null ? {} : { model }) };
+  return { ...others, schedule: schedule ?? '', ...(model === null ? {} : { model }) };
 }
 
 function Understood({ draft }: { readonly draft: Shape<'RoutineDraft'> }) {
