@@ -168,6 +168,7 @@ test('a registration that has expired is made again with the next sign-in, and t
   await expireIn(service, id, -5);
   expect(await run()).toMatchObject({ reason: 'blocked_connection' });
   const again = await signInAt(server, { url: undefined, connectionId: id });
+  expect([again.status, again.body.error]).toEqual([200, undefined]);
   expect(again.data).toMatchObject({ id, state: 'ready', error: null });
   expect(server.clients.size).toBe(2);
   await expireIn(service, id, -5);
