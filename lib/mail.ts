@@ -110,7 +110,7 @@ function faultOf(error: unknown): MailFault {
     return { kind: 'away', message };
   }
   if (!OF_MESSAGE.has(code) || reply === CLOSING) {
-    return { kind: 'away', message: `the mail server could not be reached (${originalCode})` };
+    return { kind: 'away', message: `the mail server could not be reached (${code})` };
   }
   if (reply === undefined) return { kind: 'refused', message: `the message cannot be sent (${code})` };
   if (reply < 500) return { kind: 'deferred', message: `the mail server asks to send the message later (${reply})` };
