@@ -71,7 +71,7 @@ function unsubscribeHeaders({ unsubscribeUrl }: Mail): Record<string, string> {
   return { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
-/** The address may have the form `Name <name@domain>`. */
+/** Returns the domain of an address, which may have the form `Name <name@domain>`. */
 function domainOf(from: string): string {
   const domain = from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
   return domainToASCII(domain) || domain;

@@ -42,7 +42,7 @@ async function readKnown(db: Db): Promise<Sample | undefined> {
   return found && { sealed: found.sealed, place: KNOWN };
 }
 
-/** Number of texts of each column that are tried. An old interrupted rotation may have left texts that no key opens. */
+/** Number of texts of each column that are tried. */
 const SAMPLE = 50;
 
 async function sampleSecrets(db: Db): Promise<Sample[]> {
@@ -61,7 +61,10 @@ async function sampleSecrets(db: Db): Promise<Sample[]> {
   return samples;
 }
 
-/** Checks that at least one text opens, if there are any. */
+/**
+ * Checks that at least one text opens. Not all texts must open, because an old interrupted rotation may have left texts
+ * that no key opens.
+ */
 function assertOpens(secrets: SecretBox, samples: readonly Sample[]): void {
   const opens = samples.some(({ sealed, place }) => {
     try {
