@@ -34,7 +34,9 @@ async function sendTo(replies: Replies, { requireTls = false, from = 'Test <test
 }
 
 function converse(socket: Socket, replies: Replies, commands: string[]): void {
-  socket.on('error', () => undefined);
+  const lines = createInterface({ input: socket });
+  // A client that hangs up is no fault; the lines repeat the error of their socket.
+  for (const each of [socket, lines]) each.on('error', () => undefined);
   const reply = (name: string) => {
     const text = replies[name] ?? '500 Unknown command';
     if (text === '') socket.destroy();
@@ -42,7 +44,7 @@ function converse(socket: Socket, replies: Replies, commands: string[]): void {
   };
   let isData = false;
   reply('greeting');
-  createInterface({ input: socket }).on('line', (line) => {
+  lines.on('line', (line) => {
     commands.push(line);
     if (isData && line !== '.') return;
     const name = isData ? '.' : (line.split(' ')[0] ?? '');
