@@ -33,7 +33,7 @@ const UNIT = [
   'test/core/upkeep/digests/times.test.ts',
   'test/core/upkeep/observability/dashboard.test.ts',
   'test/dev/house/**',
-  'test/lib/{coalesce,json-pointer,linear-pattern,run-ids}.test.ts',
+  'test/lib/{coalesce,json-pointer,linear-pattern,mail,run-ids}.test.ts',
   'test/lib/config/**',
   'test/lib/database/clock.test.ts',
   'test/lib/envelope/**',

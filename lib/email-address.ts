@@ -30,8 +30,9 @@ function faultOf(address: unknown): string {
 export function withAsciiDomain(address: string): string {
   const at = address.lastIndexOf('@');
   const domain = address.slice(at + 1);
+  // The conversion would cut a path off the domain. The form with a path is refused later.
   // oxlint-disable-next-line no-control-regex -- all of ASCII
-  if (at === -1 || /^[\x00-\x7f]*$/.test(domain)) return address;
+  if (at === -1 || /^[\x00-\x7f]*$|[/\\?#]/.test(domain)) return address;
   const ascii = domainToASCII(domain);
   return ascii === '' ? address : `${address.slice(0, at + 1)}${ascii}`;
 }

@@ -1,4 +1,6 @@
+import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
+import { z } from 'zod';
 
 export interface Mail {
   readonly to: string;
@@ -71,7 +73,8 @@ function unsubscribeHeaders({ unsubscribeUrl }: Mail): Record<string, string> {
 
 /** Returns the domain of an address, which may have the form `Name <name@domain>`. */
 function domainOf(from: string): string {
-  return from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
+  const domain = from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
+  return domainToASCII(domain) || domain;
 }
 
 /**
@@ -88,28 +91,41 @@ interface MailFault {
 const OF_MESSAGE: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
 
 /** Replies to any message when the server requires a sign-in or encryption first (RFC 4954, RFC 3207). */
-const UNPREPARED: ReadonlySet<number> = new Set([530, 538]);
+const UNPREPARED: ReadonlySet<number> = new Set([503, 530, 538]);
+
+/** Codes of Node for a wrong certificate and a failed handshake. */
+const ABOUT_TLS = /CERT|SSL|TLS|SIGNATURE|ISSUER/;
+
+const TOO_LARGE = 552;
+const CLOSING = 421;
 
 /** Judges an error of nodemailer by its code and by the server's reply (RFC 5321, section 4.2.1). */
 function faultOf(error: unknown): MailFault {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
-  const reply = replyOf(error);
+  const { code = 'unknown', originalCode = code, responseCode: reply, command } = smtpError.parse(error);
   if (code === 'EAUTH' || (reply !== undefined && UNPREPARED.has(reply))) {
     return { kind: 'away', message: 'the mail server does not accept our credentials' };
   }
-  if (code === 'ETLS') {
-    const message =
-      'the mail server offers no encryption, which SMTP_TLS_REQUIRED demands, or its certificate is wrong';
+  if (ABOUT_TLS.test(originalCode)) {
+    const message = `the mail server offers no encryption, which SMTP_TLS_REQUIRED demands, or its certificate is wrong (${originalCode})`;
     return { kind: 'away', message };
   }
-  if (!OF_MESSAGE.has(code)) return { kind: 'away', message: `the mail server could not be reached (${code})` };
+  if (!OF_MESSAGE.has(code) || reply === CLOSING) {
+    return { kind: 'away', message: `the mail server could not be reached (${code})` };
+  }
   if (reply === undefined) return { kind: 'refused', message: `the message cannot be sent (${code})` };
-  return reply >= 500
-    ? { kind: 'refused', message: `the mail server has refused the message (${reply})` }
-    : { kind: 'deferred', message: `the mail server asks to send the message later (${reply})` };
+  if (reply < 500) return { kind: 'deferred', message: `the mail server asks to send the message later (${reply})` };
+  // The sender is the same in all messages.
+  if (command === 'MAIL FROM' && reply !== TOO_LARGE) {
+    return { kind: 'away', message: `the mail server does not accept MAIL_FROM as a sender (${reply})` };
+  }
+  return { kind: 'refused', message: `the mail server has refused the message (${reply})` };
 }
 
-function replyOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('responseCode' in error)) return undefined;
-  return typeof error.responseCode === 'number' ? error.responseCode : undefined;
-}
+/** The fields of nodemailer's errors. */
+const smtpError = z.object({
+  code: z.string().optional().catch(undefined),
+  /** The code of Node, if nodemailer has replaced it. */
+  originalCode: z.string().optional().catch(undefined),
+  responseCode: z.number().optional().catch(undefined),
+  command: z.string().optional().catch(undefined),
+});

@@ -42,18 +42,21 @@ async function readKnown(db: Db): Promise<Sample | undefined> {
   return found && { sealed: found.sealed, place: KNOWN };
 }
 
-/** Reads one text of each column that has any. */
+/** Number of texts of each column that are tried. */
+const SAMPLE = 50;
+
 async function sampleSecrets(db: Db): Promise<Sample[]> {
   const samples: Sample[] = [];
   for (const where of SEALED_COLUMNS) {
     const column = raw(where.column);
-    const row = await db.row<Record<string, string | Buffer> & { sealed: string }>`
+    const rows = await db.rows<Record<string, string | Buffer> & { sealed: string }>`
       select ${raw(where.keys.map((name) => `"${name}"`).join(', '))}, ${column} as sealed from ${raw(where.table)}
-      where ${column} <> '' limit 1
+      where ${column} <> '' limit ${SAMPLE}
     `;
-    if (row === undefined) continue;
-    const keys = where.keys.map((name) => row[name] ?? '');
-    samples.push({ sealed: row.sealed, place: placeOf(where, keys) });
+    for (const row of rows) {
+      const keys = where.keys.map((name) => row[name] ?? '');
+      samples.push({ sealed: row.sealed, place: placeOf(where, keys) });
+    }
   }
   return samples;
 }

@@ -5,7 +5,7 @@ import { pressAll, startTranslator, type Translation } from './support/translato
 
 const test = filledTest();
 
-test.runIf(FULL_SIZE).for<Translation>(['wrapped', 'replaced'])(
+test.runIf(FULL_SIZE).for<Translation>(['wrapped', 'replaced', 'kept'])(
   'every button works on pages, menus and dialogs whose texts a translator has %s',
   async (way, { person, made, visit }) => {
     const watched = await visit('about:blank', { as: person });

@@ -160,13 +160,17 @@ interface ServerRefusal {
   readonly demandedScopes: readonly string[] | undefined;
 }
 
-/** Reads a refusal of credentials: a 401, or a 403 for a missing scope (RFC 6750, section 3.1). */
+/**
+ * Reads a refusal of credentials: a 401, a 403 for a missing scope, or any 4xx that calls the token invalid (RFC 6750,
+ * section 3.1).
+ */
 function refusalOf(response: Response): ServerRefusal | undefined {
+  const { status } = response;
+  if (status < 400 || status > 499) return undefined;
   const challenge = response.headers.get('www-authenticate') ?? undefined;
-  if (response.status === 401) return { challenge, demandedScopes: undefined };
-  if (response.status !== 403) return undefined;
   const { error, scope } = extractWWWAuthenticateParams(response);
-  if (error !== 'insufficient_scope') return undefined;
+  if (status === 401 || error === 'invalid_token') return { challenge, demandedScopes: undefined };
+  if (status !== 403 || error !== 'insufficient_scope') return undefined;
   return { challenge, demandedScopes: scopesOf(scope) };
 }
 

@@ -1,4 +1,4 @@
-import { parseJson } from '#lib/json.ts';
+import { isJsonObject, parseJson } from '#lib/json.ts';
 import { fieldsOf, textIn, textsIn } from './responses.ts';
 
 /**
@@ -9,8 +9,10 @@ export function issuerName(issuer: string): string {
   return issuer.endsWith('/') ? issuer.slice(0, -1) : issuer;
 }
 
+/** Compares issuers as addresses: capitals in the name of a host and the usual port make no difference. */
 export function isSameIssuer(one: string, other: string): boolean {
-  return issuerName(one) === issuerName(other);
+  const [name, otherName] = [one, other].map((each) => issuerName(URL.parse(each)?.href ?? each));
+  return name === otherName;
 }
 
 /**
@@ -81,23 +83,29 @@ export function readableDocuments(
   onDropped: (fields: readonly string[]) => void,
 ): { readonly ofServer: typeof globalThis.fetch; readonly ofResource: typeof globalThis.fetch } {
   const reading =
-    (read: (body: unknown) => { readonly value: object; readonly dropped: readonly string[] }): typeof fetch =>
+    (read: (body: unknown) => Document | undefined): typeof fetch =>
     async (...request) => {
       const response = await fetch(...request);
       if (!response.ok) return response;
-      const body = parseJson(await response.text());
-      if (body === undefined) return Response.json(null);
-      const { value, dropped } = read(body);
-      if (dropped.length > 0) onDropped(dropped);
-      return Response.json(value);
+      const found = read(parseJson(await response.text()));
+      // A server that has a page for each address has no document here. The library then asks at the next address.
+      if (found === undefined) return new Response(null, { status: 404 });
+      if (found.dropped.length > 0) onDropped(found.dropped);
+      return Response.json(found.value);
     };
   return {
-    ofResource: reading((body) => readResourceMetadata(body, asked)),
+    ofResource: reading((body) => (isJsonObject(body) ? readResourceMetadata(body, asked) : undefined)),
     ofServer: reading((body) => {
       const { value, dropped } = readServerMetadata(body);
+      if (value.issuer === undefined) return undefined;
       return { value: { ...UNUSED, ...value, jwks_uri: value.jwks_uri ?? value.token_endpoint }, dropped };
     }),
   };
+}
+
+interface Document {
+  readonly value: object;
+  readonly dropped: readonly string[];
 }
 
 /** Fields that the library demands of OpenID Connect providers, and that no sign-in here uses. */

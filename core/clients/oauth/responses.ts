@@ -84,7 +84,8 @@ export function textsIn(value: unknown): string[] | undefined {
 }
 
 function secretIn(value: unknown): string | undefined {
-  return typeof value === 'string' && VISIBLE.test(value) ? value : undefined;
+  const secret = typeof value === 'string' ? value.trim() : '';
+  return VISIBLE.test(secret) ? secret : undefined;
 }
 
 /** Characters that are safe in a header: the characters of RFC 6750, section 2.1, and more that servers use. */

@@ -132,8 +132,9 @@ export async function postAsClient(
     // The guarded client sends a body to no other origin, even if a redirect names one.
     const response = await fetch(endpoint.url, { method: 'POST', headers, body });
     const text = await response.text();
-    const isForm = response.headers.get('content-type')?.startsWith(FORM) === true;
-    return { status: response.status, body: isForm ? Object.fromEntries(new URLSearchParams(text)) : parseJson(text) };
+    // The form of the text counts, because servers send JSON and forms under each other's content type, or as a text.
+    const form = FORM_TEXT.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined;
+    return { status: response.status, body: form ?? parseJson(text) };
   } catch (error) {
     const fault = outboundErrorIn(error) ?? (error instanceof OutboundError ? error : undefined);
     const isSent = fault?.mayHaveArrived !== false;
@@ -144,6 +145,7 @@ export async function postAsClient(
 }
 
 const FORM = 'application/x-www-form-urlencoded';
+const FORM_TEXT = /^\s*\w+=/;
 
 /** Authenticates the client as the MCP client library does at the token endpoint (RFC 6749, section 2.3.1). */
 export function authenticateClient(

@@ -4,9 +4,8 @@ import { enqueueMail, hasEndedDigests, type MailPart } from '#core/foundation/ou
 import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import { countUnread, listResults } from '#core/execution/results/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
-import { dateIn } from '#lib/schedule/index.ts';
 import { digestPart, isNews, MOST_RESULTS } from './content.ts';
-import { nextDigest, type DigestSettings } from './settings.ts';
+import { digestDate, nextDigest, type DigestSettings } from './settings.ts';
 
 /** The most projects in one mail. If more are due, the next tick mails the person again. */
 const MOST_PROJECTS = 20;
@@ -48,7 +47,7 @@ async function queueOne(tx: Db, userId: string): Promise<void> {
   const found: { readonly digest: HeldDigest; readonly date: string; readonly part: MailPart }[] = [];
   for (const digest of held) {
     const { coveredUntil, lastDate, now } = digest;
-    const date = dateIn(digest.timezone, digest.nextAt);
+    const date = digestDate(digest, digest.nextAt);
     if (!digest.mayBeMailed || (lastDate !== null && date <= lastDate)) {
       await moveOn(tx, userId, digest, { coveredUntil, lastDate });
       continue;

@@ -114,9 +114,14 @@ export function nextDigest(times: DigestTimes, after: Date, lastDate: string | n
   const schedule = parseStoredSchedule(`0 ${hour} * * ${day}`);
   for (let from = after; ;) {
     const next = nextOccurrence(schedule, timezone, from);
-    if (lastDate === null || dateIn(timezone, next) > lastDate) return next;
+    if (lastDate === null || digestDate(times, next) > lastDate) return next;
     from = next;
   }
+}
+
+/** Returns the date to which a digest belongs. If the clock skips the last hour of a day, its digest comes at midnight. */
+export function digestDate({ hour, timezone }: Pick<DigestTimes, 'hour' | 'timezone'>, at: Date): string {
+  return dateIn(timezone, hour === 23 ? new Date(at.getTime() - 60_000) : at);
 }
 
 /** Deletes the digests of a deleted project, or of a person who leaves an organization. */

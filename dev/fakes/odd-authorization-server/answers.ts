@@ -4,6 +4,8 @@ export interface Answer {
   readonly body?: unknown;
   readonly text?: string;
   readonly type?: string;
+  /** True if the connection breaks in the middle of the body. */
+  readonly isCut?: boolean;
 }
 
 /** A response that does not arrive: the connection breaks after the server has acted. */
@@ -16,6 +18,8 @@ export interface Answers {
   readonly server?: (origin: string) => object;
   /** True if only the address of OpenID Connect has the metadata. */
   readonly oidcOnly?: boolean;
+  /** The answer at all addresses that do not exist. Default: an empty 404. */
+  readonly elsewhere?: Answer;
   /** The issuer in the response to the browser. */
   readonly iss?: (origin: string) => string;
   /** Turns an honest server's answer to a registration into the odd answer. */
@@ -28,6 +32,8 @@ export interface Answers {
   readonly hasGrace?: boolean;
   /** True if the tool server refuses renewed tokens. */
   readonly refusesRenewed?: boolean;
+  /** The status with which the tool server refuses a token. Default: 401. */
+  readonly refusalStatus?: number;
   /** Number of tool calls after which the grant is revoked. */
   readonly revokedAfterCalls?: number;
 }

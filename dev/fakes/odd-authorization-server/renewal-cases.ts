@@ -41,6 +41,30 @@ export const RENEWALS: readonly OddCase[] = [
   shaped('without the type of its token', { token_type: undefined }),
   shaped('with words for numbers', { expires_in: 'one hour' }),
   shaped('with fields of other types', { scope: 7, id_token: {}, token_type: ['Bearer'] }),
+  shaped('for so many seconds and a unit', { expires_in: '3600s', scope: 'tools,more' }),
+  shaped('with an error beside its token', { error: '', error_description: null }),
+  {
+    name: 'renews as a form, under the name of a text',
+    answers: {
+      refreshes: [
+        ({ rotate }) => ({
+          text: new URLSearchParams({ ...rotate() } as Record<string, string>).toString(),
+          type: 'text/plain',
+        }),
+      ],
+    },
+    runs: [{ ...WORKS, refreshes: 1 }, WORKS],
+  },
+  {
+    name: 'renews as JSON, under the name of a form',
+    answers: { refreshes: [({ rotate }) => ({ ...json(rotate()), type: 'application/x-www-form-urlencoded' })] },
+    runs: [{ ...WORKS, refreshes: 1 }, WORKS],
+  },
+  {
+    name: 'renews with a refresh token that is empty',
+    answers: { refreshes: [({ keep }) => json({ ...keep(), refresh_token: '' })] },
+    runs: [{ ...WORKS, refreshes: 1 }, WORKS],
+  },
   {
     name: 'renews without another refresh token',
     answers: { refreshes: [keepsRefreshToken] },
@@ -56,6 +80,30 @@ export const RENEWALS: readonly OddCase[] = [
   refused('410', { status: 410, text: 'Gone' }),
   refused('an error in a 200', json({ code: 401, message: 'invalid refresh token' })),
   refused('ok: false in a 200', json({ ok: false, error: 'no_such_token' })),
+  refused('the words of another country', {
+    status: 403,
+    text: 'Jeton de rafraîchissement révoqué',
+    type: 'text/plain',
+  }),
+  refused('null', json(null, 400)),
+  refused('a number', json({ error: 42, message: 'gone' }, 422)),
+  refused('405', { status: 405, text: '' }),
+  refused('451 and a page', { ...PAGE, status: 451 }),
+  refused('a text in JSON', json('invalid_grant', 400)),
+  refused('a word in capitals', json({ error: 'INVALID_GRANT' }, 400)),
+  refused('an error that is null, in a 200', json({ error: null, access_token: null })),
+  {
+    name: 'refuses to renew with invalid_grant and status 404',
+    answers: { refreshes: [refuses(json({ error: 'invalid_grant' }, 404))] },
+    runs: [{ ...BLOCKED, connection: 'authorization_expired', refreshes: 1 }],
+  },
+  {
+    name: 'refuses to renew, is away, and refuses again',
+    answers: {
+      refreshes: [refuses(json({}, 400)), refuses(json({}, 400)), refuses({ status: 503 }), refuses(json({}, 400))],
+    },
+    runs: [BLOCKED, { ...BLOCKED, connection: 'authorization_revoked' }],
+  },
   {
     name: 'refuses to renew with two answers in turn',
     answers: { refreshes: [refuses(json({}, 400)), refuses(json({}, 400)), refuses(json({}, 403))] },
@@ -94,9 +142,28 @@ export const RENEWALS: readonly OddCase[] = [
     runs: [{ ...WORKS, refreshes: 2 }, WORKS],
   },
   {
+    name: 'loses its response in the middle, after it has rotated, and has a grace period',
+    answers: { hasGrace: true, refreshes: [rotatesAndStops, renewed()] },
+    runs: [{ ...WORKS, refreshes: 2 }, WORKS],
+  },
+  {
     name: 'wants the scope with a refresh',
     answers: { refreshes: [wantsScope] },
     runs: [{ ...WORKS, refreshes: 2 }, WORKS],
+  },
+  {
+    name: 'takes no token that it has renewed, and says so with 403',
+    answers: { refusesRenewed: true, refusalStatus: 403 },
+    runs: [
+      {
+        state: 'succeeded',
+        outcome: 'partial',
+        warnings: ['tools_failed'],
+        refreshes: 2,
+        connection: 'authorization_revoked',
+      },
+      { ...BLOCKED, connection: 'authorization_revoked', refreshes: 0 },
+    ],
   },
   {
     name: 'takes no token that it has renewed',
@@ -121,6 +188,10 @@ function keepsRefreshToken({ keep }: Refresh): Answer {
 function rotatesAndBreaks({ rotate }: Refresh): typeof CUT {
   rotate();
   return CUT;
+}
+
+function rotatesAndStops({ rotate }: Refresh): Answer {
+  return { ...json(rotate()), isCut: true };
 }
 
 function wantsScope({ parameters, rotate }: Refresh): Answer {

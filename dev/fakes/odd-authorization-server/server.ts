@@ -103,8 +103,10 @@ export async function startOddServer(answers: Answers, upstream: string): Promis
   async function use(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(incoming);
     if (!isLetIn(incoming)) {
-      const challenge = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
-      return void response.writeHead(401, { 'www-authenticate': challenge }).end();
+      const error = incoming.headers.authorization === undefined ? '' : ', error="invalid_token"';
+      const challenge = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"${error}`;
+      const status = error === '' ? 401 : (answers.refusalStatus ?? 401);
+      return void response.writeHead(status, { 'www-authenticate': challenge }).end();
     }
     forward(incoming, body, response, upstream);
     if (!body.includes('"tools/call"')) return;
@@ -134,7 +136,7 @@ export async function startOddServer(answers: Answers, upstream: string): Promis
         return send(response, isRefresh ? await refresh(form) : redeem(form));
       }
       default:
-        return void response.writeHead(404).end();
+        return send(response, answers.elsewhere ?? { status: 404 });
     }
   }
 
@@ -163,7 +165,9 @@ function serverOf(origin: string): object {
 
 function send(response: ServerResponse, answer: Answer | typeof CUT): void {
   if (answer === CUT) return void response.destroy();
-  const { status = 200, body, text, type = 'application/json' } = answer;
-  response.writeHead(status, { 'content-type': type });
-  response.end(text ?? (body === undefined ? '' : JSON.stringify(body)));
+  const { status = 200, body, text, type = 'application/json', isCut = false } = answer;
+  const sent = Buffer.from(text ?? (body === undefined ? '' : JSON.stringify(body)));
+  response.writeHead(status, { 'content-type': type, 'content-length': sent.length });
+  if (isCut) response.write(sent.subarray(0, 20), () => response.destroy());
+  else response.end(sent);
 }

@@ -6,6 +6,8 @@ const WORKS = { state: 'succeeded', outcome: 'done' } as const;
 /** No expiry of the token is known, so the run does not renew it. */
 const UNSAID = { expires: false, runs: [{ ...WORKS, refreshes: 0 }] } as const;
 
+const PAGE = { status: 200, text: '<!doctype html><title>Sign in</title>', type: 'text/html' };
+
 const INCOMPLETE = /did not complete the sign-in/;
 
 /** Odd documents, registrations and first tokens. */
@@ -47,6 +49,14 @@ export const SIGN_INS: readonly OddCase[] = [
   { name: 'names no response types', answers: { server: () => ({ response_types_supported: null }) } },
   { name: 'has its metadata at the place of OpenID Connect alone', answers: { oidcOnly: true } },
   {
+    name: 'has a page where others have their metadata',
+    answers: { oidcOnly: true, elsewhere: PAGE },
+  },
+  {
+    name: 'has an error with status 200 where others have their metadata',
+    answers: { oidcOnly: true, elsewhere: json({ error: 'not_found' }) },
+  },
+  {
     name: 'names no way of PKCE',
     answers: { server: () => ({ code_challenge_methods_supported: null }) },
     refusal: /PKCE/,
@@ -69,6 +79,10 @@ export const SIGN_INS: readonly OddCase[] = [
   {
     name: 'has a slash behind its issuer, and none in its response',
     answers: { server: (origin) => ({ issuer: `${origin}/` }), iss: (origin) => origin },
+  },
+  {
+    name: 'writes its issuer in capitals',
+    answers: { server: (origin) => ({ issuer: origin.toUpperCase() }), iss: (origin) => origin },
   },
   {
     name: 'calls itself another host',
@@ -163,10 +177,46 @@ export const SIGN_INS: readonly OddCase[] = [
     name: 'sends its tokens as a form',
     answers: {
       tokens: (tokens) => ({
-        text: new URLSearchParams({ ...tokens } as Record<string, string>).toString(),
+        text: formOf(tokens),
         type: 'application/x-www-form-urlencoded',
       }),
     },
+  },
+  {
+    name: 'sends its tokens as a form, under the name of a text',
+    answers: { tokens: (tokens) => ({ text: formOf(tokens), type: 'text/plain; charset=utf-8' }) },
+  },
+  {
+    name: 'sends its tokens as JSON, under the name of a form',
+    answers: { tokens: (tokens) => ({ ...json(tokens), type: 'application/x-www-form-urlencoded' }) },
+  },
+  {
+    name: 'sends its tokens behind a byte order mark, under the name of a page',
+    answers: { tokens: (tokens) => ({ text: `\uFEFF${JSON.stringify(tokens)}\n`, type: 'text/html' }) },
+  },
+  {
+    name: 'sends its token with a line break behind it',
+    answers: { tokens: (tokens) => json({ ...tokens, access_token: `${String(tokenOf(tokens))}\n` }) },
+  },
+  {
+    name: 'sends an error beside its tokens',
+    answers: { tokens: (tokens) => json({ ...tokens, error: null, error_description: '' }, 201) },
+  },
+  {
+    name: 'says until when its token lives, and not how long',
+    answers: { tokens: lives('2030-01-01T00:00:00Z') },
+    ...UNSAID,
+  },
+  { name: 'writes the life of its token with a unit', answers: { tokens: lives('3600s') }, ...UNSAID },
+  { name: 'gives tokens that live for a fraction of seconds', answers: { tokens: lives(3599.5) } },
+  { name: 'gives tokens that live longer than a date can say', answers: { tokens: lives(1e300) } },
+  { name: 'says a list of lives', answers: { tokens: lives([3600]) }, ...UNSAID },
+  { name: 'says true of the life of its token', answers: { tokens: lives(true) }, ...UNSAID },
+  { name: 'puts commas between its scopes', answers: { tokens: (tokens) => json({ ...tokens, scope: 'tools,more' }) } },
+  {
+    name: 'puts its tokens into another object',
+    answers: { tokens: (tokens) => json({ data: tokens, access_token: null }) },
+    refusal: INCOMPLETE,
   },
   { name: 'sends a page in place of tokens', answers: { tokens: () => PAGE }, refusal: INCOMPLETE },
   {
@@ -182,10 +232,16 @@ export const SIGN_INS: readonly OddCase[] = [
   },
 ];
 
-const PAGE = { status: 200, text: '<!doctype html><title>Sign in</title>', type: 'text/html' };
-
 function lives(expiresIn: unknown) {
   return (tokens: object) => json({ ...tokens, expires_in: expiresIn });
+}
+
+function formOf(tokens: object): string {
+  return new URLSearchParams({ ...tokens } as Record<string, string>).toString();
+}
+
+function tokenOf(tokens: object): unknown {
+  return 'access_token' in tokens ? tokens.access_token : undefined;
 }
 
 function idOf(client: object): unknown {

@@ -111,9 +111,12 @@ test('processes that start while a key is rotated start, and those with the old 
 test('a text that no key opens any more, left from long ago, keeps no process from starting', async () => {
   const { database } = service.deps;
   await removeEncryptionChecks(database, {});
+  await removeConnections(database, EVERY);
+  const dead = 'v1.00000000.AAAA';
+  for (const lost of [{ credentials: dead }, { credentials: dead, urlQuery: dead }]) {
+    await changeConnections(database, await plantSecret(), lost);
+  }
   await plantSecret();
-  const id = await plantSecret();
-  await changeConnections(database, id, { urlQuery: 'v1.00000000.AAAA' });
   await checkEncryptionKey(database, createSecretBox({ current: own }));
 });
 

@@ -30,6 +30,8 @@ const FILLED = [
   ]),
 ];
 
+const WAYS = ['wrapped', 'replaced', 'kept'] as const;
+
 /** Pages whose texts change most while a person uses them. All other pages are tested at full size. */
 const PATHS = [
   AT,
@@ -40,15 +42,15 @@ const PATHS = [
   '/_parts',
 ];
 
-test.for<Translation>(['wrapped', 'replaced'])(
+test.for<Translation>(WAYS)(
   'buttons work on pages, menus and dialogs whose texts a translator has %s',
   async (way, { api, visit }) => {
     api.serve(...FILLED);
     const watched = await visit('about:blank');
     await watched.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await startTranslator(watched.page, way);
-    // On each change, each of the two ways is tested on half of the pages.
-    const paths = PATHS.filter((_, nth) => FULL_SIZE || (nth % 2 === 0) === (way === 'wrapped'));
+    // On each change the ways share the pages.
+    const paths = PATHS.filter((_, nth) => FULL_SIZE || WAYS[nth % WAYS.length] === way);
     for (const [index, path] of paths.entries()) {
       const pressed = await pressAll(watched, path, index === 0);
       expect(pressed.length, path).toBeGreaterThan(0);
@@ -59,15 +61,18 @@ test.for<Translation>(['wrapped', 'replaced'])(
   },
 );
 
-test('a translated text that changes is shown once, in its new form', async ({ api, visit }) => {
-  api.serve(...FRAME);
-  const { page, settled } = await visit('about:blank');
-  await startTranslator(page, 'replaced');
-  await page.goto(`${AT}/settings?tab=facts`);
-  await settled();
-  for (const text of ['Three facts.', 'Four facts, no more.']) {
-    await page.evaluate('translate()');
-    await page.getByRole('textbox', { name: 'Facts' }).fill(text);
-    await page.getByText(`${text.length} of 24,000 characters`, { exact: true }).waitFor();
-  }
-});
+test.for<Translation>(WAYS)(
+  'a text that changes once it is %s is shown once, in its new form',
+  async (way, { api, visit }) => {
+    api.serve(...FRAME);
+    const { page, settled } = await visit('about:blank');
+    await startTranslator(page, way);
+    await page.goto(`${AT}/settings?tab=facts`);
+    await settled();
+    for (const text of ['Three facts.', 'Four facts, no more.']) {
+      await page.evaluate('translate()');
+      await page.getByRole('textbox', { name: 'Facts' }).fill(text);
+      await page.getByText(`${text.length} of 24,000 characters`, { exact: true }).waitFor();
+    }
+  },
+);

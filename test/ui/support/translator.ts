@@ -2,8 +2,11 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Watched } from './watched.ts';
 
-/** Ways in which a translator changes a text: it wraps the text, or replaces it by another one. */
-export type Translation = 'wrapped' | 'replaced';
+/**
+ * Ways in which a translator changes a text: it wraps the text, or replaces it by another one; `kept` also does so with
+ * each text that comes later, in two elements and two steps.
+ */
+export type Translation = 'wrapped' | 'replaced' | 'kept';
 
 /** Gives a page two scripts: one changes its texts like translators in browsers, one presses its buttons in turn. */
 export async function startTranslator(page: Page, way: Translation): Promise<void> {
@@ -18,10 +21,18 @@ const TRANSLATE = `window.translate = () => {
     if (text.data.trim() === '' || text.parentElement.closest('font, script, style, textarea, [translate=no]')) continue;
     const font = document.createElement('font');
     if (WAY === 'replaced') font.textContent = text.data;
-    text.replaceWith(font);
+    if (WAY === 'kept') {
+      font.append(document.createElement('font'));
+      font.firstChild.textContent = text.data;
+      text.before(font);
+      text.remove();
+    } else text.replaceWith(font);
     if (WAY === 'wrapped') font.append(text);
   }
-};`;
+};
+if (WAY === 'kept') {
+  new MutationObserver(() => document.body && translate()).observe(document, { childList: true, characterData: true, subtree: true });
+}`;
 
 /** Buttons of menus and dialogs that would end the test's session or delete its resources. */
 const ENDING = 'Sign out|^Delete|^Archive|^Leave|^Remove|^Revoke|^Disconnect|^End ';

@@ -65,6 +65,28 @@ test('a customer who is deleted while a checkout of theirs is open is not sent t
   expect(sessionsOf(processor, fresh)).toHaveLength(1);
 });
 
+test.for([
+  ['GET checkout', 404],
+  ['POST checkout', 400],
+  ['POST checkout', 404],
+  ['GET subscriptions', 404],
+] as const)(
+  'a customer who is lost at %s (%i) gets another one, once',
+  async ([of, status], { service, processor, ada }) => {
+    const customer = await customerOf(service, ada);
+    const body = {
+      error: { type: 'invalid_request_error', code: 'resource_missing', param: 'customer', message: 'No' },
+    };
+    processor.faults.push({ of, kind: { name: 'refused', status, body } });
+    const before = processor.ledger.customers.size;
+    const { data } = await ada.session.post('/v1/billing/checkout', PRO);
+    const fresh = await customerOf(service, ada);
+    expect(fresh).not.toBe(customer);
+    expect(processor.ledger.sessions.get(data.url.split('/').at(-1))?.customer).toBe(fresh);
+    expect(processor.ledger.customers.size - before).toBe(1);
+  },
+);
+
 test('the portal of a customer who is gone says that there is no subscription', async ({ service, processor, ada }) => {
   const { customer } = await subscribed({ service, processor }, ada);
   processor.ledger.deleteCustomer(processor.ledger.customers.get(customer)!);

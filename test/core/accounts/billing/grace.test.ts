@@ -58,6 +58,22 @@ test('a subscription that is paid for and fails again has a grace of its own; on
   expect(await become('past_due')).toBe('pro');
 });
 
+test.for([['unpaid'], ['paused'], ['trialing'], ['incomplete'], ['of_next_year'], ['paused', 'trialing', 'unpaid']])(
+  'a subscription that is %j between two times past due has one grace',
+  async (between, { service, processor, ada }) => {
+    const { subscription } = await subscribed({ service, processor }, ada);
+    const become = async (status: string) => {
+      subscription.status = status;
+      await tell(processor, subscription);
+    };
+    await become('past_due');
+    await changePastDue(service.deps.database, { subscriptionId: subscription.id }, { since: ago('15 days') });
+    for (const status of between) await become(status);
+    await become('past_due');
+    expect((await ada.session.get('/v1/billing')).data.plan).toBe('free');
+  },
+);
+
 test.for([
   ['starter', 'scale'],
   ['scale', 'starter'],

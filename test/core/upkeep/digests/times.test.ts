@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextDigest } from '#core/upkeep/digests/settings.ts';
+import { digestDate, nextDigest } from '#core/upkeep/digests/settings.ts';
 
 const DAILY = {
   frequency: 'daily',
@@ -15,7 +15,7 @@ function following(times: Parameters<typeof nextDigest>[0], after: string, count
   let instant = new Date(after);
   while (found.length < count) {
     instant = nextDigest(times, instant, last);
-    last = instant.toLocaleDateString('sv-SE', { timeZone: times.timezone });
+    last = digestDate(times, instant);
     found.push(instant.toISOString());
   }
   return found;
@@ -43,6 +43,13 @@ test('an hour that the clock skips is made up for at once, and one that it shows
   expect(following(island, '2026-10-03T00:00:00Z', 2)).toEqual([
     '2026-10-03T15:30:00.000Z',
     '2026-10-04T15:00:00.000Z',
+  ]);
+  // There the clock skips the last hour of a Saturday, and midnight belongs to its digest.
+  const greenland = { ...atTwo, hour: 23, timezone: 'America/Nuuk' };
+  expect(following(greenland, '2026-03-28T12:00:00Z', 3)).toEqual([
+    '2026-03-29T01:00:00.000Z',
+    '2026-03-30T00:00:00.000Z',
+    '2026-03-31T00:00:00.000Z',
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readConnection } from '#core/integrations/connections/index.ts';
 import { createOAuthSource } from '#core/integrations/connections/oauth/source.ts';
+import type { CredentialSource } from '#core/integrations/connections/store/credential-source.ts';
 import { json, refuses, renewed } from '#dev/fakes/odd-authorization-server/answers.ts';
 import { changeConnections, changeRuns, ahead, ago, refusedEarlier } from '#test/support/given.ts';
 import { runEnded } from '#test/support/routines.ts';
@@ -91,13 +92,18 @@ test('one discovery brings one refusal upon an expired token, and the next one e
   expect(await publicError(id)).toBe('authorization_revoked');
 });
 
-/** Asks for the headers of a connection in two processes at once, which share nothing in memory. */
-async function inTwoProcesses(id: string) {
+/**
+ * Asks for the headers of a connection in two processes at once, which share nothing in memory.
+ * @param refused the headers that the tool server has refused in both
+ */
+async function inTwoProcesses(id: string, refused?: Readonly<Record<string, string>>) {
   const { deps } = service;
   const connection = await readConnection(deps.database, person.projectId, id);
   const sources = [createOAuthSource(deps), createOAuthSource(deps)];
   const { signal } = new AbortController();
-  return Promise.allSettled(sources.map((source) => source.headers(connection, signal)));
+  const ask = (source: CredentialSource) =>
+    refused === undefined ? source.headers(connection, signal) : source.refused(connection, refused, signal);
+  return Promise.allSettled(sources.map(ask));
 }
 
 test('two processes that renew while the server is slow to refuse bring one refusal upon the sign-in', async () => {
@@ -122,6 +128,24 @@ test('two processes that renew at once while the server is slow rotate the token
   });
   expect(other).toEqual(one);
   expect(server.refreshes).toHaveLength(1);
+});
+
+test('two processes whose token is refused at once rotate the tokens once, also where the answer gets lost', async () => {
+  const { server, id } = await connectedTo({
+    hasGrace: true,
+    refreshes: [({ rotate }) => (rotate(), 'cut'), renewed()],
+  });
+  const [before] = await inTwoProcesses(id);
+  if (before?.status !== 'fulfilled' || before.value === undefined) throw new Error('there is no token');
+  server.delayMs = 400;
+  const [one, other] = await inTwoProcesses(id, before.value);
+  expect(one).toMatchObject({
+    status: 'fulfilled',
+    value: { authorization: expect.stringMatching(/^Bearer access-/) },
+  });
+  expect(one).not.toEqual(before);
+  expect(other).toEqual(one);
+  expect(server.refreshes).toHaveLength(2);
 });
 
 test('a token of half a minute is renewed when half of it is over', async () => {
@@ -168,6 +192,7 @@ test('a registration that has expired is made again with the next sign-in, and t
   await expireIn(service, id, -5);
   expect(await run()).toMatchObject({ reason: 'blocked_connection' });
   const again = await signInAt(server, { url: undefined, connectionId: id });
+  expect([again.status, again.body.error]).toEqual([200, undefined]);
   expect(again.data).toMatchObject({ id, state: 'ready', error: null });
   expect(server.clients.size).toBe(2);
   await expireIn(service, id, -5);

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { startReceiver } from '#test/lib/outbound/receiver.ts';
-import { changeRoutines } from '#test/support/given.ts';
+import { changeRoutines, giveRole } from '#test/support/given.ts';
+import { signUp } from '#test/support/people.ts';
 import { runEnded } from '#test/support/routines.ts';
-import { toolSteps, type Json } from '#test/core/integrations/tools/support.ts';
+import { requestsWith, toolSteps, type Json } from '#test/core/integrations/tools/support.ts';
 import { expireIn } from '#test/core/integrations/connections/sign-in-fixture.ts';
-import { connectedTo, person, routineOn, service, signInAt, useOddWorld } from './world.ts';
+import { connectedTo, oddServer, person, publicError, routineOn, service, signInAt, useOddWorld } from './world.ts';
 
 useOddWorld();
 
@@ -106,3 +107,32 @@ test('of two connections each has to bring something', async () => {
   expect(toolSteps(ended).map(({ state }) => state)).toEqual(['succeeded', 'failed']);
   expect(ended).toMatchObject(LACKING);
 });
+
+test.for([
+  ['a member who is removed', 'member'],
+  ['an owner who leaves', 'owner'],
+] as const)('%s in mid-run takes the tools of their sign-in with them, and nothing else', async ([, role]) => {
+  const leaver = await signUp(service);
+  await giveRole(service.deps.database, person.organizationId, leaver.userId, role);
+  const session = leaver.session.with({ 'X-Project-Id': person.projectId });
+  const { data } = await signInAt(await oddServer({}), {}, session);
+  const { routineId, mark, script } = await routineOn(data.id);
+  const release = service.gateway.control.hold({ marker: mark, behaviour: { kind: 'tool-calls', calls: [HELLO] } });
+  const { data: run } = await person.session.post(`/v1/routines/${routineId}/run`);
+  await expect.poll(() => requestsWith(service, mark)).toHaveLength(1);
+  script('again');
+  const member = `/v1/organizations/${person.organizationId}/members/${leaver.userId}`;
+  const left = await (role === 'owner' ? leaver.session : person.session).delete(member);
+  expect(left.data.connections).toMatchObject([{ id: data.id }]);
+  release();
+  const ended = await runEnded(person.session, run.id);
+  expect(ended).toMatchObject(LACKING);
+  expect(toolSteps(ended).map(({ state }) => state)).toEqual(['failed', 'failed']);
+  expect(await publicError(data.id)).toBe('person_left');
+  const attention = (await person.session.get('/v1/attention')).data;
+  expect(attention.signIns).toContainEqual(expect.objectContaining({ kind: 'connection', id: data.id }));
+  const again = await person.session.post(`/v1/routines/${routineId}/run`);
+  expect(await runEnded(person.session, again.data.id)).toMatchObject({ reason: 'blocked_connection', stepCount: 0 });
+});
+
+const HELLO = { name: 'echo', arguments: { message: 'hello' } };

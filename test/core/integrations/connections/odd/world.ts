@@ -38,10 +38,10 @@ export async function oddServer(answers: Answers): Promise<OddServer> {
 }
 
 /** Signs in, and returns the last response: that of the callback, or of the start if it refuses. */
-export async function signInAt({ url }: OddServer, body: object = {}): Promise<Json> {
-  const started = await person.session.post('/v1/connections/oauth/tool-server/start', { url, ...body });
+export async function signInAt({ url }: OddServer, body: object = {}, session = person.session): Promise<Json> {
+  const started = await session.post('/v1/connections/oauth/tool-server/start', { url, ...body });
   if (started.status !== 200) return started;
-  return comeBack(person.session, await returnFrom(started.data.authorizationUrl));
+  return comeBack(session, await returnFrom(started.data.authorizationUrl));
 }
 
 /** Starts an odd server, and signs in there. */
