@@ -161,7 +161,7 @@ function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routi
   const what = `Changed ${listInWords(material)}`;
   if (routine.proposal?.state === 'open') return 'A change is being tried. Saving drops it.';
   if (routine.state === 'active') {
-    return `${what}: a test can prove it while the schedule goes on, or it is saved as a draft.`;
+    return `${what}: test it while the schedule continues, or save it as a draft.`;
   }
   return routine.state === 'draft'
     ? `${what}: it needs a good test run before it can be activated.`
