@@ -1,7 +1,8 @@
 import { Boxes, CalendarClock, Pencil, Sparkles, type LucideIcon } from 'lucide-react';
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useWatch, type UseFormReturn } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
+import { SkillNames } from '#ui/parts/skill-name.tsx';
 import type { RoutineForm } from './form.ts';
 
 /** Anchors of the parts of the form to which the chips lead. */
@@ -34,7 +35,12 @@ export function Chips({ form: { control } }: { readonly form: UseFormReturn<Rout
       part: PARTS.schedule,
     },
     { icon: Boxes, label: 'Model', text: chosen?.name ?? model?.modelId ?? 'No model yet', part: PARTS.model },
-    { icon: Sparkles, label: 'Skills', text: namesOf(skills.map(String)), part: PARTS.skills },
+    {
+      icon: Sparkles,
+      label: 'Skills',
+      text: skills.length === 0 ? 'No skill' : <SkillNames ids={skills.map(String)} />,
+      part: PARTS.skills,
+    },
   ];
   return (
     <ul aria-label="What was understood" className="flex flex-wrap gap-2">
@@ -53,21 +59,6 @@ export function Chips({ form: { control } }: { readonly form: UseFormReturn<Rout
       ))}
     </ul>
   );
-}
-
-function namesOf(skills: readonly string[]): ReactNode {
-  if (skills.length === 0) return 'No skill';
-  return skills.map((id, nth) => (
-    <Fragment key={id}>
-      {nth > 0 && ', '}
-      <SkillName id={id} />
-    </Fragment>
-  ));
-}
-
-function SkillName({ id }: { readonly id: string }) {
-  const skill = useRead('/v1/skills/{skillId}', { path: { skillId: id } }, { staleMs: 600_000 });
-  return skill.data?.name ?? id;
 }
 
 /** Scrolls to a part of the form, and puts the cursor into its first field. */

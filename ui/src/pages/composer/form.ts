@@ -18,11 +18,6 @@ export const NEW_ROUTINE: RoutineForm = {
   model: null,
 };
 
-/** Returns the first model of the service that can call tools, which is good for most routines. */
-export function goodForMost(models: readonly Shape<'ModelOption'>[]): Shape<'ModelOption'> | undefined {
-  return models.find(({ connectionId, abilities }) => connectionId === null && abilities.tools !== false);
-}
-
 const FIELDS = Object.keys(NEW_ROUTINE);
 
 /** Returns the fields of a routine that the form shows. */
