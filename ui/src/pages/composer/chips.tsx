@@ -2,7 +2,7 @@ import { Boxes, CalendarClock, Pencil, Sparkles, type LucideIcon } from 'lucide-
 import type { ReactNode } from 'react';
 import { useWatch, type UseFormReturn } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
-import { SkillNames } from '#ui/parts/skill-name.tsx';
+import { SkillNames } from '#ui/parts/names.tsx';
 import type { RoutineForm } from './form.ts';
 
 /** Anchors of the parts of the form to which the chips lead. */

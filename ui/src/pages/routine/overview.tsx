@@ -8,7 +8,7 @@ import { KeyValue, Section, type Fact } from '#ui/parts/page.tsx';
 import { isDefault, labelOf, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
 import { SUMMARIES } from '#ui/parts/routine-summaries.ts';
 import { Schedule } from '#ui/parts/schedule.tsx';
-import { SkillName } from '#ui/parts/skill-name.tsx';
+import { SkillName } from '#ui/parts/names.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Activation } from './activation.tsx';

@@ -19,7 +19,7 @@ import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { Box, KeyValue, PageHeader, Section } from '#ui/parts/page.tsx';
-import { SkillNames } from '#ui/parts/skill-name.tsx';
+import { SkillNames } from '#ui/parts/names.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 
 const route = getRouteApi('/account/p/$projectId/start');
