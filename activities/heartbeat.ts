@@ -3,8 +3,8 @@ import { Context } from '@temporalio/activity';
 const BEAT_MS = 3_000;
 
 /**
- * Sends heartbeats during `work`. Their responses tell the activity when it is cancelled, and Temporal treats a worker
- * as dead when its heartbeats stop.
+ * Sends heartbeats during `work`. The responses report a cancellation, and Temporal treats a worker as dead when its
+ * heartbeats stop.
  */
 export async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();

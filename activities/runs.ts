@@ -24,7 +24,7 @@ export interface RunActivities {
   concludeRun(input: { runId: string; ending: 'cancelled' | FailureReason }): Promise<void>;
 }
 
-/** Creates the activities of a run. Their failures carry a reason of the closed list as type, and no text of a user. */
+/** Creates the activities of a run. A failure has a reason of the closed list as its type, and no text of a user. */
 export function createRunActivities(deps: RunActivityDeps): RunActivities {
   return {
     async modelStep(input) {

@@ -6,7 +6,7 @@ import { withHeartbeat } from './heartbeat.ts';
 
 export interface WebhookActivities {
   /**
-   * Makes one attempt of a due delivery. The slot is free afterwards, so other deliveries are started.
+   * Makes one attempt of a due delivery, and then starts other deliveries in the free slot.
    * @returns the state of the delivery; `not_due` when another attempt has it
    */
   attemptDelivery(input: { deliveryId: string }): Promise<AttemptOutcome>;

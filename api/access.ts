@@ -21,7 +21,7 @@ export type AuthKind =
   | 'org-owner-session'
   /** A program that knows the secret for `X-Scheduler-Secret`. */
   | 'scheduler-secret'
-  /** Anyone, from a page of the user interface. */
+  /** Any visitor, if the request comes from a page of the dashboard. */
   | 'ui-origin'
   /** The payment processor, recognized by its signature over the raw body. */
   | 'stripe-signature';
@@ -73,12 +73,12 @@ export function programOf(access: ProjectAccess): string | null {
   return access.actor.kind === 'session' ? null : credentialId(access);
 }
 
-/** Tells whether the caller may write routines. Only then may values that they give a run act as instructions. */
+/** Tells whether the caller may write routines. Values that other callers give a run never act as instructions. */
 export function mayWriteRoutines({ actor }: ProjectAccess): boolean {
   return actor.kind === 'session' || actor.scopes.includes('routines:write');
 }
 
-/** For a call that is not plain HTTP: the protocol, and the name that the client gave. */
+/** The protocol and the client's name, for a call that is not plain HTTP. */
 export type Via = NonNullable<Actor['via']>;
 
 /** A caller with an id: a person or a key. */

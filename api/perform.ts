@@ -14,7 +14,7 @@ export interface Call {
   readonly access: AccessOf<AuthKind>;
   readonly requestId: string;
   readonly clientAddress: string;
-  /** Set for a call that does not come by HTTP. */
+  /** Set for a call that is not plain HTTP. */
   readonly via?: Via;
   /** Path with the values of its parameters. An idempotency key counts for one path only. */
   readonly path: string;
@@ -103,7 +103,7 @@ function parseParams(spec: Spec, params: Call['params']): unknown {
   if (parsed.success) return parsed.data;
   const malformed = String(parsed.error.issues[0]?.path[0]);
   const code = notFoundIn(spec.path).get(malformed) ?? 'route_not_found';
-  // The fault of a malformed external key is named; a malformed id is only not found.
+  // A malformed external key gets an error that names its fault; a malformed id counts as not found.
   if (code === 'invalid_request') validate(spec.params, params);
   throw new AppError(code);
 }
@@ -127,11 +127,11 @@ function parseQuery(spec: Spec, query: Call['query']): object {
   return {};
 }
 
-/** Stands for the missing body of an operation that needs none. */
+/** Replaces the missing body of an operation that needs none. */
 const NOTHING = { raw: Buffer.alloc(0), value: {} };
 
 async function parseBody(spec: Spec, call: Call): Promise<{ raw: Buffer; value: unknown }> {
-  // Authentication has read the body of a signed event.
+  // Authentication has already read the body of a signed event.
   if (spec.method === 'GET' || spec.auth === 'stripe-signature') return NOTHING;
   const { raw, value } = (await call.body()) ?? NOTHING;
   if (spec.body !== undefined) return { raw, value: validate(spec.body, value) };

@@ -88,13 +88,13 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly access: AccessOf<A>;
-  /** The caller, for the record of changes. */
+  /** The caller, as audit events name actors. */
   readonly by: ActorOf<A>;
   readonly deps: Deps;
   readonly requestId: string;
-  /** The versions that `If-Match` names, when the route is conditional and the header is there. */
+  /** The `If-Match` header of a conditional route; undefined without the header. */
   readonly ifMatch: string | undefined;
-  /** Versions that `If-None-Match` excludes, if the route may create. */
+  /** The `If-None-Match` header of a route that may create; undefined without the header. */
   readonly ifNoneMatch: string | undefined;
   /** The wait that the request prefers, if the route supports it. */
   readonly wait: Wait | undefined;
@@ -105,7 +105,7 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly newId: NewId;
 }
 
-/** Waits as `until` does, but no longer than the caller wants. The signal ends the wait. */
+/** Waits for `until`, but no longer than the caller wants. The signal aborts at the end of the wait. */
 export type Wait = (until: (signal: AbortSignal) => Promise<void>) => Promise<void>;
 
 export type NewId = (
@@ -157,7 +157,7 @@ export interface SentEvent {
 
 export interface EventRoute {
   readonly spec: RouteSpec;
-  /** Resolves with undefined when no event can follow: 204, which stops a browser's reconnecting. */
+  /** Resolves with undefined when no event can follow. The response is then 204, so that browsers do not reconnect. */
   readonly stream: (
     input: Input<AuthKind, unknown, unknown, unknown> & StreamInput,
   ) => Promise<AsyncIterable<SentEvent> | undefined>;
@@ -166,11 +166,11 @@ export interface EventRoute {
 export type Route = JsonRoute | EventRoute;
 
 /**
- * Declares one operation; the handler comes in a second call, so that TypeScript keeps the literal types of the first.
+ * Declares one operation. The handler is given in a second call, so that TypeScript keeps the literal types of the
+ * first.
  *
- * @example
- * export const readSkill = route({ method: 'GET', path: '/v1/skills/:skillId', … })
- *   .to(async ({ access, params, deps }) => ({ data: present(skill, await …) }));
+ * @example export const readSkill = route({ method: 'GET', path: '/v1/skills/:skillId', … }) .to(async ({ access,
+ * params, deps }) => ({ data: present(skill, await …) }));
  */
 export function route<
   A extends AuthKind,

@@ -73,6 +73,6 @@ async function stop(): Promise<void> {
   await metricsServer?.close();
   await services.close();
   log.info('stopped');
-  // An abandoned call to Temporal would keep the process open, because its native half continues.
+  // The native part of the Temporal client continues an abandoned call, which would keep the process open.
   process.exit();
 }

@@ -132,7 +132,7 @@ const burst: Benchmark = {
   },
 };
 
-/** Loads due routines, those of the large project first, so that only fairness lets the small project in. */
+/** Loads due routines, those of the large project first, so that the small project gets runs only by fairness. */
 async function loadDue(url: string): Promise<string> {
   let small = '';
   await load(url, async (db) => {

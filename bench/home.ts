@@ -13,7 +13,7 @@ import { startService, type Service } from './harness/service.ts';
 
 const ROUTINES = 500;
 const RUNS = 50_000;
-/** Number of the newest runs that get a report, more than Home reads. Each report differs from the one before. */
+/** Number of the newest runs that get a report, more than Home reads. Each report differs from the previous one. */
 const REPORTED = 2_000;
 
 const home: Benchmark = {
@@ -143,7 +143,7 @@ interface Planted {
   readonly sees: string;
 }
 
-/** The first page is the one from which the other pages are opened, the second is the baseline. */
+/** The first page leads to the other pages; the second page is the baseline. */
 const RESULTS = [
   { name: 'the page before', text: 'It rains.', sees: 'It rains' },
   { name: 'one line', text: 'It is mild and calm.', sees: 'It is mild and calm' },
@@ -175,7 +175,7 @@ async function plant(db: Db, projectId: string): Promise<readonly Planted[]> {
 }
 
 /**
- * Gives each of the newest runs a report that differs from the one before. Also gives one routine a webhook, which
+ * Gives each of the newest runs a report that differs from the previous one. Also gives one routine a webhook, which
  * completes the first steps.
  */
 async function report(db: Db, projectId: string): Promise<void> {

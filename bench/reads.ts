@@ -28,8 +28,8 @@ const routineRead: Benchmark = {
     });
     try {
       while (!(await isListening(port))) await sleep(50);
-      // Many short turns: a shared machine changes its speed within seconds, and both of a pair must meet the same
-      // speed.
+      // Many short turns: a shared machine changes its speed within seconds, and both measurements of a pair need the
+      // same speed.
       const seconds = long ? 2 : 1;
       const read = () =>
         requestsPerSecond(

@@ -176,7 +176,7 @@ const replicas: Benchmark = {
         });
       const instant = await rates(RUNS_IN_FLIGHT, 5);
       await stack.scriptGateway({ times: null, latencyMs: CALL_MS });
-      // Run more at a time than either setup has slots, so that runs wait in both.
+      // Keep more runs open than either setup has slots, so that runs wait in both.
       const slow = await rates(2 * WORKERS * SLOTS, 3 * (CALL_MS / 1_000));
       return [
         compared('runs a second, a model that answers at once', '/s', instant),

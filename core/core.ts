@@ -21,7 +21,7 @@ export interface Core {
   readonly outbound: OutboundClient;
   /** Seals secrets in rows. */
   readonly secrets: SecretBox;
-  /** Undefined without a mail server. */
+  /** Sends mails; undefined without a mail server. */
   readonly mailer: Mailer | undefined;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -41,7 +41,7 @@ export interface Core {
 
 /** Begins rounds of work in the background, for callers that must not wait. A tick repeats rounds that fail. */
 export interface Nudges {
-  /** Starts a round for due work; after a round under way, another one follows. */
+  /** Starts a round for due work. If a round is under way, another round follows. */
   nudge(name: string): void;
   /** Resolves when no round is under way. */
   idle(): Promise<void>;

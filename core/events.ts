@@ -2,7 +2,7 @@ import type { Actor } from '#core/foundation/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
 /**
- * Lists the events by which a subject informs subjects above it, which it cannot call. `handlersOf` in
+ * Lists the events by which a subject informs the subjects above it, because it may not call them. `handlersOf` in
  * `core/services.ts` lists the handlers. A subject calls those below it directly.
  */
 export interface Events {
@@ -11,13 +11,13 @@ export interface Events {
   /** A person has taken routines off their schedules. */
   readonly 'routine.paused': Routines;
   /** Proposed changes are dropped, so their runs prove nothing any more. */
-  readonly 'proposal.dropped': Routines & { readonly runIds: readonly string[] };
+  readonly 'proposal.dropped': Routines;
   /** A routine has taken over a proposed change as this revision. The run that tried the change is the proof. */
   readonly 'proposal.taken': { readonly projectId: string; readonly runId: string; readonly revision: number };
   readonly 'routine.archived': Routines;
   /** The service has taken routines off their schedules, because their model account is gone. */
   readonly 'routine.paused_by_service': { readonly paused: readonly PausedRoutine[] };
-  /** The tools that a routine may call by itself have changed, which is a material change of the routine. */
+  /** The tools that a routine may call without a person have changed. This is a material change of the routine. */
   readonly 'tools.changed': ChangedTools;
 }
 
@@ -46,8 +46,8 @@ export interface ChangedTools extends Routines {
 }
 
 /**
- * Calls the handlers of an event one after another, in the transaction of the change: an error in one rolls the change
- * back. Work outside Postgres is left to `afterCommit`.
+ * Calls the handlers of an event one after another, in the transaction of the change: an error in one handler rolls the
+ * change back. Work outside Postgres is left to `afterCommit`.
  */
 export type Emit = <Name extends keyof Events>(tx: Db, name: Name, event: Events[Name]) => Promise<void>;
 

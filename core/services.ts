@@ -192,7 +192,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       await deps.admission.idle();
       await deps.work.idle();
       mailer?.close();
-      // The sessions close before the client that they use.
+      // Close the sessions before the client that they use.
       await toolSessions.close();
       await Promise.allSettled([
         temporal.connection.close(),
@@ -206,7 +206,10 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   };
 }
 
-/** Lists the handlers of each event of `core/events.ts`, in the transaction that emits it and in this order. */
+/**
+ * Lists the handlers of each event of `core/events.ts`, in the order of their calls. They run in the transaction that
+ * emits the event.
+ */
 function handlersOf(core: EndDeps & Pick<Core, 'emit' | 'uiOrigin'> & { readonly admission: Admission }): Handlers {
   return {
     'routine.changed': [

@@ -193,7 +193,7 @@ function baseEnvironment(ports: Ports, env: NodeJS.ProcessEnv) {
     UI_HOST: env['UI_HOST'] ?? '127.0.0.1',
     UI_PORT: String(ports.ui),
     API_URL: address,
-    // The dashboard, which names the caller.
+    // The dashboard is the trusted proxy, and names the caller's address.
     TRUSTED_PROXIES: env['TRUSTED_PROXIES'] ?? '127.0.0.0/8,::1',
     ALLOW_PRIVATE_NETWORK: env['ALLOW_PRIVATE_NETWORK'] ?? 'true',
     // Lets assistants on this machine sign in without an entry by `npm run assistants:enter`.

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { parentPort, Worker } from 'node:worker_threads';
 import { createTurns } from './turns.ts';
 
-/** Thrown for a job that took more time or memory than it may. */
+/** Thrown for a job that exceeds its limit of time or memory. */
 export class JobLimitError extends Error {
   override readonly name = 'JobLimitError';
 }
@@ -14,7 +14,7 @@ export class ThreadBusyError extends Error {
 }
 
 export interface BoundedThreadOptions {
-  /** Module that the thread runs. It calls `serveJobs`. */
+  /** Module that the thread runs. The module calls `serveJobs`. */
   readonly entry: URL;
   readonly maxHeapMb: number;
 }
@@ -25,7 +25,7 @@ export type Ask<Job, Result> = (job: Job, limitMs: number) => Promise<Result>;
 /** Time for a new thread to load its modules, even on a busy machine. */
 const START_LIMIT_MS = 30_000;
 
-/** The most pieces of work that one owner may have waiting behind the running one. */
+/** The most pieces of work of one owner that may wait behind the running piece. */
 const MAX_BEHIND = 20;
 
 /**
@@ -95,7 +95,8 @@ export class BoundedThread<Job, Result> {
 }
 
 /**
- * Serves the jobs of a `BoundedThread`. The module that the thread runs calls this. An error of `work` ends the thread.
+ * Serves the jobs of a `BoundedThread`. The module that the thread runs calls this function. An error of `work` ends
+ * the thread.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the other half of `BoundedThread<Job>`
 export function serveJobs<Job>(work: (job: Job) => unknown): void {

@@ -2,8 +2,8 @@ import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 
 /**
- * An address whose domain is ASCII, with a local part of at most 64 characters (RFC 5321, section 4.5.3.1): zod's own
- * pattern, and the top-level domains of other scripts, as `xn--p1ai`.
+ * Matches an address whose domain is ASCII, with a local part of at most 64 characters (RFC 5321, section 4.5.3.1). It
+ * extends zod's own pattern by the top-level domains of other scripts, such as `xn--p1ai`.
  */
 export const EMAIL_PATTERN = new RegExp(
   `^(?=.{1,64}@)${z.regexes.email.source.slice(1).replace('[A-Za-z]{2,}$', '(?:[A-Za-z]{2,}|[Xx][Nn]--[A-Za-z0-9-]+)$')}`,

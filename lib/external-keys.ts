@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { empty, sql, type Sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
-/** Managers of a routine or a skill in place of people. */
+/** Managers that a routine or a skill can have in place of people. */
 export const MANAGERS = ['files'] as const;
 
 /** The name that programs give to a resource, unique in its project, and the resource's manager. Neither is content. */

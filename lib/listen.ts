@@ -22,7 +22,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 /**
  * Lets a server listen. The server never closes an idle connection before its client does.
- * @returns the port: the requested one, or the system's choice for 0
+ * @returns the port: the requested port, or the system's choice for 0
  * @throws the error of the socket, such as `EADDRINUSE`
  */
 export async function listenOn(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
@@ -75,7 +75,7 @@ export function gracefulClose(server: Server): (graceMs?: number) => Promise<voi
     });
 }
 
-/** Calls `stop` at the first SIGTERM or SIGINT, and ignores later ones. */
+/** Calls `stop` at the first SIGTERM or SIGINT, and ignores later signals. */
 export function onStopSignal(log: Log, stop: () => Promise<void>): void {
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -90,7 +90,7 @@ export function onStopSignal(log: Log, stop: () => Promise<void>): void {
 
 /**
  * Responds with 204 to a browser that prefetches: a link under the pointer must not use up a sign-in or confirm an
- * address. Browsers announce a prefetch in `Sec-Purpose` (Fetch standard), older ones in the other headers.
+ * address. Browsers announce a prefetch in `Sec-Purpose` (Fetch standard), older browsers in the other headers.
  */
 export async function refusePrefetch(ctx: Context, next: Next): Promise<void> {
   const isAhead = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>
@@ -103,7 +103,7 @@ export async function refusePrefetch(ctx: Context, next: Next): Promise<void> {
 }
 
 /**
- * Returns a listener for `clientError`. It answers a request that Node's parser cannot read by the usual body of an
+ * Returns a listener for `clientError`. It answers a request that Node's parser cannot read with the usual body of an
  * error and these headers, and closes the connection.
  */
 export function refuseMalformed(own: Readonly<Record<string, string>>) {

@@ -25,7 +25,7 @@ export function createLog(options: { level: string; name: string }, write: (line
 }
 
 // All logs of a process go to its one standard output. Lines of one turn of the event loop are written together,
-// because a busy API has many. A process that is killed loses the lines of its last turn.
+// because a busy API logs many lines. A process that is killed loses the lines of its last turn.
 const output = pino.destination({ fd: 1, sync: true });
 let pending = '';
 
@@ -52,8 +52,8 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token',
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
 /**
- * Keeps only the type, code, message, stack and cause of an error. Other properties may hold secrets: a driver's error
- * has the values of queries, an HTTP client's error whole requests.
+ * Keeps only the type, code, message, stack and cause of an error. Other properties may contain secrets: a driver's
+ * error has the values of queries, an HTTP client's error whole requests.
  */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };

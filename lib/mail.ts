@@ -69,7 +69,7 @@ function unsubscribeHeaders({ unsubscribeUrl }: Mail): Record<string, string> {
   return { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
-/** The address may have the form `Name <name@domain>`. */
+/** Returns the domain of an address, which may have the form `Name <name@domain>`. */
 function domainOf(from: string): string {
   return from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** RFC 3339 in UTC with milliseconds. */
+/** A time in UTC with milliseconds, as in RFC 3339. */
 export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ id: 'Timestamp', description: 'RFC 3339, UTC.', example: '2026-11-21T09:00:00.000Z' });

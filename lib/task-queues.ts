@@ -1,7 +1,7 @@
 export const DEFAULT_TASK_QUEUE = 'routines';
 
 /**
- * Names the queue of webhook attempts. The queue has slots of its own, so that slow receivers cannot take the slots of
+ * Names the queue of webhook attempts. The queue has separate slots, so that slow receivers cannot take the slots of
  * model steps.
  */
 export function webhookTaskQueue(taskQueue: string): string {

@@ -38,7 +38,7 @@ export function unseenIn(text: string): string | undefined {
   return hexadecimal === undefined ? undefined : `U+${hexadecimal}`;
 }
 
-/** Writes a text so that HTML shows it as it is, also inside of an attribute. */
+/** Writes a text so that HTML shows it as it is, even inside an attribute. */
 export function escapedHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -15,8 +15,8 @@ import type { Span, SpanOptions, Tracing } from './tracing.ts';
 
 /**
  * Traces by OpenTelemetry, exported in batches over OTLP/HTTP. `OTEL_EXPORTER_OTLP_HEADERS` has the receiver's
- * credentials, if any; the exporter reads it itself. The current span is kept here and not in the API's globals, so
- * that several tracers can coexist.
+ * credentials, if any; the exporter itself reads this variable. The current span is kept here and not in the API's
+ * globals, so that several tracers can coexist.
  */
 export function createOtlpTracing(settings: { endpoint: string; service: string }): Tracing {
   const ids = chosenIds();

@@ -33,7 +33,7 @@ export interface Tracing {
 
 interface RecordedSpan {
   readonly name: string;
-  /** 16 lower-case hexadecimal digits. */
+  /** Id of the span: 16 lower-case hexadecimal digits. */
   readonly spanId: string;
   readonly parent: string;
   readonly attributes: Attributes;
@@ -61,7 +61,7 @@ interface TracingSettings {
   readonly service: string;
 }
 
-/** Opens tracing when an endpoint is configured. Without one, no part of OpenTelemetry is loaded. */
+/** Opens tracing when an endpoint is configured. Without an endpoint, no part of OpenTelemetry is loaded. */
 export async function openTracing({ endpoint, service }: TracingSettings): Promise<Tracing> {
   if (endpoint === undefined) return NO_TRACING;
   const { createOtlpTracing } = await import('./tracing-otlp.ts');

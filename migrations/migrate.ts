@@ -12,15 +12,16 @@ import {
 } from '#lib/database/index.ts';
 
 /**
- * Applies all migrations that are not applied yet, in order, each in a transaction unless it says otherwise by its
- * `config`. A session advisory lock lets any number of processes start at once. The process that holds it is the only
- * migrator alive, so a lock that a killed one left in knex's own table is stale and is freed.
+ * Applies all missing migrations in order, each in a transaction unless its `config` says otherwise. A session advisory
+ * lock lets any number of processes start at once. Only the process with this lock migrates, so a lock that a killed
+ * process left in knex's own table is stale and is freed.
  *
- * A statement that waits for a table keeps all later ones waiting, reads too, for as long as a dump or a report holds it.
- * So a step in a transaction waits for two seconds, and is repeated after a pause in which the others have their turn.
- * @param folder where the migrations lie, with a slash at its end
- * @param waits is told of each step that gave way
- * @returns the names of the migrations applied now
+ * A statement that waits for a table blocks all later statements on the table, even reads, while a dump or a report
+ * uses it. A step in a transaction therefore waits for two seconds at most, and is repeated after a pause for the
+ * others.
+ * @param folder folder of the migrations, with a slash at its end
+ * @param waits called with a message whenever a step gave up waiting
+ * @returns the names of the migrations that this call applied
  * @throws {FormerData} when the database was made before the first release
  */
 export async function migrate(
@@ -41,7 +42,8 @@ export async function migrate(
       migrations: {
         tableName: 'migrations',
         migrationSource: sourceOf(folder),
-        // A release that is taken back finds steps of the later one applied, which it does not know.
+        // After a release was taken back, the database has steps of the later release, which this release does not
+        // know.
         disableMigrationsListValidation: true,
       },
     });
@@ -63,7 +65,7 @@ export async function migrate(
   }
 }
 
-/** Applies what is left. @returns false when a step gave way to another session, whose lock it would have waited for */
+/** Applies the missing migrations. @returns false when a step gave up waiting for the lock of another session */
 async function applied(knex: Knex): Promise<boolean> {
   try {
     await knex.migrate.latest();
@@ -78,8 +80,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const LOCK_PAUSE_MS = 3_000;
 
 /**
- * Waits for the lock by asking again. A statement that waits inside Postgres keeps its snapshot, and an index that the
- * holder of the lock builds concurrently waits for all older snapshots: both would wait for ever.
+ * Polls for the lock. A statement that waits inside Postgres keeps its snapshot, and the owner of the lock may be
+ * building an index concurrently, which waits for all older snapshots: both would wait for ever.
  */
 async function lock(guard: pg.Client): Promise<void> {
   for (;;) {
@@ -91,13 +93,13 @@ async function lock(guard: pg.Client): Promise<void> {
 
 const LOCK_POLL_MS = 200;
 
-/** A database whose migrations were others than those of the releases; its message is for an operator. */
+/** Error for a database that was made before the first release. Its message is for an operator. */
 export class FormerData extends Error {}
 
 /** An arbitrary number that nothing else in this database uses for a lock. */
 const ADVISORY_LOCK = 7_205_511;
 
-/** Names migrations by their files without the extension, which knex's own loader would make a part of the name. */
+/** Names migrations by their files without the extension, which knex's own loader would keep in the name. */
 function sourceOf(folder: string): Knex.MigrationSource<string> {
   return {
     getMigrations: () => migrationFiles(folder),
@@ -110,7 +112,8 @@ function sourceOf(folder: string): Knex.MigrationSource<string> {
       };
       return {
         async up(knex) {
-          // Not for an index that is built concurrently, which keeps none waiting and waits for old transactions itself.
+          // A step without a transaction may build an index concurrently. It blocks no other statement, and may wait
+          // long.
           if (step.config?.transaction !== false) await knex.raw("set local lock_timeout = '2s'");
           await step.up(knex);
         },

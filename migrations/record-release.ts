@@ -1,6 +1,6 @@
 /**
- * Entry: `npm run migrations:release` adds the hashes of the migrations that no release has yet to
- * `migrations/released.json`, under the version of `package.json`. An entry that is there is never changed.
+ * Entry: `npm run migrations:release` adds the hashes of unreleased migrations to `migrations/released.json`, under the
+ * version of `package.json`. Existing entries never change.
  */
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -10,7 +10,7 @@ import path from 'node:path';
 
 const FOLDER = import.meta.dirname;
 const DIST = path.join(FOLDER, 'dist');
-/** The stamp lies outside the built files, because those are served. */
+/** The stamp is outside of the built files, because those are served. */
 const STAMP = path.join(FOLDER, 'node_modules', '.built-from');
 
 /** Builds unless the existing build was made from these very sources. */
@@ -25,7 +25,7 @@ async function buildIfChanged(): Promise<void> {
 
 /** Builds in another folder and swaps the folders, so that a server that starts meanwhile finds a whole build. */
 async function buildPages(): Promise<void> {
-  // Loading it takes longer than finding that nothing has changed.
+  // Loading the bundler takes longer than finding that nothing has changed.
   const { build } = await import('vite');
   const folder = await mkdtemp(path.join(tmpdir(), 'ui-build-'));
   try {

@@ -23,7 +23,7 @@ const { server, port } = await listen(app.callback(), {
 });
 vite = await createServer({
   ...viteConfig,
-  // Vite would bundle it into a file that comes and goes, and `node --watch` would restart this process each time.
+  // Vite would bundle the configuration into a temporary file, and `node --watch` would restart this process each time.
   configFile: false,
   server: { middlewareMode: true, hmr: { server } },
   appType: 'spa',

@@ -11,20 +11,20 @@ export default defineConfig({
   worker: { format: 'es' },
   resolve: {
     alias: {
-      // What it gives browsers asks a document, which a worker does not have.
+      // The browser version of this library needs a document, which a worker does not have.
       'decode-named-character-reference': fileURLToPath(import.meta.resolve('decode-named-character-reference')),
     },
   },
   build: {
     target: 'es2023',
     manifest: 'manifest.json',
-    // The policy takes no `data:` for fonts, and a script of its own is one that can be cached.
+    // The policy forbids `data:` addresses of fonts, and a separate script can be cached.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
-    // By itself the bundler makes a file of each set of modules that the same pages share: 65 requests for a page,
-    // where these make 20, with 6 % less to send.
+    // By default the bundler makes a file for each set of modules that the same pages share: 65 requests for a page.
+    // These groups make 20 requests, with 6 % less to send.
     rolldownOptions: {
       output: {
         codeSplitting: {
@@ -38,7 +38,10 @@ export default defineConfig({
   },
 });
 
-/** Puts all that these modules import from the start, and no group of a higher priority has, into one file. */
+/**
+ * Puts into one file all modules that these modules import at the start, except those of a group with a higher
+ * priority.
+ */
 function needed(name: string, priority: number, roots: readonly string[]) {
   let modules: Set<string> | undefined;
   return {
@@ -46,7 +49,7 @@ function needed(name: string, priority: number, roots: readonly string[]) {
       modules ??= reachable(roots, context);
       return modules.has(id) ? name : null;
     },
-    // For the bundler's report alone.
+    // Used only in the bundler's report.
     debugName: name,
     priority,
   };

@@ -1,6 +1,6 @@
 /**
  * Entry: `npm run assistants:enter -- 'Name' https://host/callback …` registers an assistant that people may connect,
- * with its return addresses, and prints its client id. An existing assistant gets these addresses instead.
+ * with its return addresses, and prints its client id. An existing assistant gets these addresses in place of its own.
  */
 import { enterClient } from '#core/accounts/programs/index.ts';
 import { startingConfig } from '#lib/config/index.ts';

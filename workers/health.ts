@@ -24,7 +24,7 @@ export async function serveHealth(
   { host, port }: { host: string; port: number },
 ): Promise<HealthServer> {
   let asked: Promise<Readiness> | undefined;
-  // Probes that come during a check share its result.
+  // Probes that arrive during a check share its result.
   const look = () =>
     (asked ??= readiness().finally(() => {
       asked = undefined;

@@ -66,7 +66,7 @@ try {
   await healthServer?.close();
   log.info('worker stopped');
 }
-// An abandoned start would keep the process open, because its native half continues.
+// The native part of the Temporal client continues an abandoned start, which would keep the process open.
 process.exit();
 
 async function readiness(): Promise<Readiness> {

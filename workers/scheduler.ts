@@ -18,9 +18,9 @@ export interface SchedulerSettings {
 }
 
 /**
- * Starts the scheduler unless it runs, now and at intervals: an operator may terminate it, or the server may lose it. A
- * stuck scheduler is ended first. It is stuck when its build has no worker any more, or when new code cannot continue
- * it. A task queue has one scheduler, however many processes start it.
+ * Starts the scheduler, now and at intervals, if it is not running: an operator may terminate it, and the server may
+ * lose it. Ends a stuck scheduler first. A scheduler is stuck when its build has no worker any more, or when new code
+ * cannot continue it. A task queue has one scheduler, even if many processes start it.
  */
 export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop(): void }> {
   const { client, taskQueue, log, workflowId = schedulerWorkflowId(settings.taskQueue) } = settings;
@@ -48,7 +48,7 @@ export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop
 
 const STUCK_AFTER_MS = 120_000;
 
-/** Ends a scheduler whose next step has waited so long that no worker can take it. It has no state to lose. */
+/** Ends a scheduler whose next step has waited so long that no worker seems able to take it. No state is lost. */
 async function endStuck(settings: SchedulerSettings, workflowId: string): Promise<void> {
   const { client, log, stuckAfterMs = STUCK_AFTER_MS } = settings;
   try {

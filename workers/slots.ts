@@ -27,7 +27,7 @@ export async function keepAnnounced(
   while (!signal.aborted) {
     try {
       await announceSlots(database, { ...worker, takesRuns: await standing.refresh() });
-      // This also starts waiting runs that another process should have started.
+      // The nudge also starts waiting runs that another process should have started.
       admission.nudge();
     } catch (err) {
       log.warn({ err }, 'the slots of this worker could not be announced');

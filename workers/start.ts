@@ -24,8 +24,8 @@ export interface StartedWorkers {
 
 /**
  * Connects to Temporal and creates the workers.
- * @throws the first error, after everything is released. A further attempt needs a new connection: the native half
- * reserves the name of a failed worker while its connection is open
+ * @throws the first error, after everything is released. A further attempt needs a new connection: the native part of
+ * the client reserves the name of a failed worker while its connection is open
  */
 export async function startWorkers(
   config: ConfigOf<'worker'>,

@@ -20,7 +20,7 @@ export interface WorkerSettings {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly taskQueue: string;
-  /** The most steps of runs at a time. Each model call may take such a slot for minutes. */
+  /** The most steps of runs at a time. A model call may use its slot for minutes. */
   readonly concurrency: number;
   /** The most workflow tasks at a time, each of a few milliseconds of CPU. Default 40. */
   readonly workflowConcurrency?: number;
@@ -29,7 +29,7 @@ export interface WorkerSettings {
   readonly shutdownGraceSeconds: number;
   /** Build of this release. Without a build, all workers of the queues share all workflows. */
   readonly build?: Build | undefined;
-  /** Aborts when the process is told to stop. The slots are then withdrawn at once. */
+  /** Aborts when the process gets the signal to stop. The slots are then withdrawn at once. */
   readonly stopping?: AbortSignal;
   readonly deps: WorkerDeps;
 }
@@ -116,7 +116,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
         ...(settings.stopping === undefined ? [] : [settings.stopping]),
       ]);
       const announcing = keepAnnounced(deps, slots, standing, signal);
-      // The lease of the model runtime is kept until the last step has ended: without it calls under way are lost.
+      // The lease of the model runtime is kept until the last step has ended, because its end would lose running calls.
       const ended = new AbortController();
       const { database, modelRuntime: runtime, log } = deps;
       const leasing = runtime && keepRuntimeLease({ database, runtime, log }, ended.signal);

@@ -1,12 +1,12 @@
 import type { ActivityOptions } from '@temporalio/common';
 
-/** Time without a heartbeat after which a worker counts as dead. Heartbeats come every 3 s, so two may be lost. */
+/** Time without a heartbeat after which a worker counts as dead. Heartbeats are sent every 3 s, so two may be lost. */
 const HEARTBEAT_TIMEOUT = '10s';
 
-/** Enough for some minutes without Postgres. A permanent error ends here and not only at the run's timeout. */
+/** Enough attempts for some minutes without Postgres. A permanent error ends the activity before the run's timeout. */
 const MAX_ATTEMPTS = 60;
 
-/** Time after the deadline of a run in which the step itself ends the run. Temporal ends it if the worker cannot. */
+/** Time after a run's deadline in which the step itself ends the run. If the worker cannot, Temporal ends the step. */
 const GRACE_MS = 30_000;
 
 /**

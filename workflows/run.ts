@@ -21,9 +21,9 @@ export interface RunInput {
 const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
 
 /**
- * Carries out a run: model steps, and between them the tool calls that they ask for, until a step ends it. That step
- * also records the end, so a run that needs no tools is a workflow with a single activity; `concludeRun` serves
- * failure, timeout and cancellation only.
+ * Carries out a run: model steps, and between them the tool calls that they ask for, until a step ends the run. The
+ * last step also records the end, so a run that needs no tools is a workflow with a single activity. `concludeRun`
+ * records only failures, timeouts and cancellations.
  */
 export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> {
   // The run's clock starts with its first step, so there is no deadline before the response to that step.
@@ -60,7 +60,8 @@ type Reason = Exclude<Parameters<RunActivities['concludeRun']>[0]['ending'], 'ca
 function reasonOf(error: unknown): Reason {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    // A step that gets no slot in time may end with either type, because the server copies one limit into the other.
+    // A step that gets no slot in time may end with either type, because the server copies one of the two limits into
+    // the other.
     return cause.timeoutType === 'SCHEDULE_TO_CLOSE' || cause.timeoutType === 'SCHEDULE_TO_START'
       ? 'timeout'
       : 'internal_error';
@@ -98,7 +99,7 @@ export interface HeldActionInput {
   readonly attempt: number;
 }
 
-/** Sends an approved action. Where nothing could be sent, a tick starts another workflow. */
+/** Sends an approved action. If nothing could be sent, a tick starts another workflow. */
 export async function heldAction(input: HeldActionInput): Promise<string> {
   // Tools may hang as receivers of webhooks do, so actions share that queue and leave the slots of model steps free.
   const taskQueue = webhookTaskQueue(workflowInfo().taskQueue);

@@ -5,7 +5,7 @@ import { schedulerTaskQueue } from '#lib/task-queues.ts';
 import { tickPolicy } from './policies.ts';
 
 export interface SchedulerInput {
-  /** Interval of the ticks, by default one minute. Ticks come at whole multiples of the interval. */
+  /** Interval of the ticks, by default one minute. Ticks begin at whole multiples of the interval. */
   readonly intervalMs?: number;
   /**
    * Ticks before the workflow continues as new, by default 120. A tick makes up to fifty events of history; at 4,096
@@ -40,7 +40,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
     const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();
     return ticks < ticksPerRun && !continueAsNewSuggested && !targetWorkerDeploymentVersionChanged;
   };
-  // Claims continue while the last of the other parts end, so that a long backlog never delays the schedule.
+  // Claims continue while the other parts end, so that a long backlog never delays the schedule.
   while (isFresh() || underWay.size > 0) {
     await attempt(first);
     if (isFresh()) {

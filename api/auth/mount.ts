@@ -8,7 +8,7 @@ import { validate } from '../http/validate.ts';
 import { findOperation, type AuthOperation } from './operation.ts';
 import { authOperations } from './operations.ts';
 
-/** Limit of a body, far above a name, an address and a password. */
+/** The most bytes of a body. A name, an address and a password are far smaller. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Serves `/auth/*` with better-auth: only the documented operations, with validated input. */
@@ -57,7 +57,7 @@ function headersOf(ctx: Context, { clientAddress }: Deps): Headers {
   for (const [name, value] of Object.entries(ctx.req.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  // The validated body has another length.
+  // The validated body may have another length than the received body.
   headers.delete('content-length');
   headers.delete('transfer-encoding');
   headers.set(CLIENT_ADDRESS_HEADER, clientAddress(ctx.req));

@@ -47,7 +47,7 @@ export const user = z
   })
   .meta({ id: 'User' });
 
-/** A session without its token: a script of the page could use the token as the browser uses the cookie. */
+/** A session without its token, because a script in the page could use the token in place of the cookie. */
 export const session = z
   .object({
     id: z.string(),
@@ -60,5 +60,5 @@ export const session = z
 
 export const done = z.object({ status: z.boolean() }).meta({ id: 'Done' });
 
-/** A password that is only compared. Passwords from before the present rules must be accepted too. */
+/** A password to compare with the stored one. It may be older than the present rules, so they are not applied. */
 export const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });

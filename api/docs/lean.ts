@@ -20,7 +20,7 @@ export function withoutForms<D extends object>(document: D): D {
       drop(value, ['description']);
     }
     drop(value, ['propertyNames', 'not']);
-    // Fields are visited apart, because a field may have the name of a keyword.
+    // Fields are visited separately, because a field may have the name of a keyword.
     const { properties, ...others } = fieldsOf(value);
     [...Object.values(fieldsOf(properties)), ...Object.values(Array.isArray(value) ? value : others)].forEach(visit);
   };

@@ -68,7 +68,7 @@ class Naming {
   parameter(parameter: Schema, operation: string): void {
     const { schema, name } = parameter;
     if (schema === undefined) return;
-    // The description stays on the parameter.
+    // The parameter keeps its own description, so its schema needs none.
     const { description: _, ...rest } = asSchema(schema);
     parameter['schema'] = this.#rewritten(rest, operation + pascal(String(name)));
   }
@@ -115,7 +115,7 @@ class Naming {
     return `#/components/schemas/${name}`;
   }
 
-  /** Rewrites the parts of a schema without giving it a name of its own. */
+  /** Rewrites the parts of a schema; the schema itself gets no name. */
   #inner(schema: Schema, name: string): Schema {
     const one = withOneType(schema);
     const { const: constant, properties, items, additionalProperties: others, anyOf } = one;

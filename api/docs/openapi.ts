@@ -94,14 +94,17 @@ With \`Prefer: error-details\` a failure lists each fault of the request.
 Lists are newest first; the next page is in the \`Link\` header, and with \`page=body\` in the body. Times are RFC 3339 in UTC.
 API keys read on every plan and write on: ${writers.join(', ')}.`;
 
-/** Describes the headers of responses once, in the document for holders of keys: generated clients do not read them. */
+/**
+ * Describes the headers of responses once, in the document for holders of keys, because generated clients do not read
+ * headers.
+ */
 const RESPONSE_HEADERS = `Responses have \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. A resource
 with versions has an \`ETag\` for \`If-Match\`, a created one a \`Location\`. \`Idempotent-Replayed: true\` marks a repeated response,
 and \`Preference-Applied\` a preference that was honoured.`;
 
 type Document = ReturnType<typeof createDocument>;
 
-/** Number of operations from which a shared parameter is declared once. */
+/** Parameters that at least this many operations share are declared once. */
 const SHARED_FROM = 3;
 
 /**
@@ -121,7 +124,7 @@ function withSharedParameters(document: Document): Document {
     .flatMap(([form, [one]]) => (one === undefined ? [] : [{ form, one }]));
   const named = [...Map.groupBy(byForm, ({ one }) => one.name)].flatMap(([name, sharing]) =>
     sharing.map((each, at) => {
-      // Generators name a type after each parameter and each schema: if a schema has the name, numbers begin with 2.
+      // Generators name types after parameters and schemas, so numbers begin with 2 if a schema has the name.
       const number = at + (pascal(name) in (document.components?.schemas ?? {}) ? 2 : 1);
       return { ...each, name: number === 1 ? name : `${name}-${number}` };
     }),
@@ -160,7 +163,7 @@ const STORABLE = String.raw`^[^\u0000]*$`;
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'];
 
-/** Keywords with which a schema excludes a NUL already; the schema behind a `$ref` is visited itself. */
+/** Keywords of schemas that need no pattern. They exclude a NUL already; the target of a `$ref` is visited itself. */
 const EXACT = ['pattern', 'enum', 'const', 'format', '$ref'];
 
 /**

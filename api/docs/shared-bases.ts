@@ -6,7 +6,7 @@ type Schemas = Record<string, unknown>;
 interface NamedObject {
   readonly name: string;
   readonly schema: Record<string, unknown>;
-  /** The names of the fields, by a text of name, schema and whether the field is required. */
+  /** Names of the fields by key. A key combines the name, the schema, and whether the field is required. */
   readonly fields: Fields;
   /** True when other fields are forbidden. Strict objects share a base only with strict objects. */
   readonly isStrict: boolean;
@@ -14,10 +14,10 @@ interface NamedObject {
 
 type Fields = ReadonlyMap<string, string>;
 
-/** The fewest fields of an object that may share some of them. */
+/** Only objects with at least this many fields share fields. */
 const MANY_FIELDS = 8;
 
-/** The fewest bytes of fields that are worth sharing. */
+/** Fields are shared only if they have at least this many bytes in all. */
 const MUCH = 1_000;
 
 /**
@@ -60,7 +60,7 @@ function closest(objects: readonly NamedObject[]) {
     .toSorted((a, b) => bytesOf(b.shared) - bytesOf(a.shared))[0];
 }
 
-/** Adds objects to the members while the shared fields save more bytes. */
+/** Adds objects to the members as long as each one makes the shared fields save more bytes. */
 function grown(members: readonly NamedObject[], shared: Fields, waiting: readonly NamedObject[]) {
   for (const each of waiting) {
     if (members.includes(each) || each.isStrict !== members[0]?.isStrict) continue;

@@ -43,7 +43,7 @@ function placesIn(owner: string, schema: unknown): Place[] {
   );
 }
 
-/** Bytes that a reference takes in the document, where it replaces the schema of a field. */
+/** Bytes of a reference that replaces the schema of a field. */
 const REFERENCE = 60;
 
 function shareFields(schemas: Record<string, unknown>): void {
@@ -54,7 +54,7 @@ function shareFields(schemas: Record<string, unknown>): void {
     checked.delete(lean);
     const [form = lean, ...others] = checked.keys();
     const name = known.get(lean);
-    // If one form of the field has checks, the form without checks joins it. Several forms with checks stay apart.
+    // If only one form of the field has checks, the form without checks joins it. Several forms with checks stay apart.
     if (others.length > 0) for (const group of checked.values()) share(schemas, group, undefined);
     else {
       const isKnown = form === lean || [lean, form].includes(canonicalJson(schemas[name ?? '']));

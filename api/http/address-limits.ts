@@ -75,14 +75,14 @@ function tooMany(seconds: number): AppError {
 /** Returns the obstacles that keep this process from its work: calls `look`, or returns the last result of `look`. */
 export type Readiness = (address: string, look: () => Promise<Obstacles>) => Promise<Obstacles>;
 
-/** Checks that one address can cause in a minute: far more than an orchestrator and load balancers need. */
+/** The most checks that one address can cause in a minute. Orchestrators and load balancers need far fewer. */
 const LOOKS_PER_MINUTE = 120;
-/** Age up to which a result is served again. Probes usually come every five seconds. */
+/** The longest time for which a result is served again. Probes usually arrive every five seconds. */
 const GOOD_FOR_MS = 5_000;
 
 /**
  * Limits the checks that one address can cause, because anyone may ask. Above the limit the address gets the last
- * result, at most five seconds old, and no error: an orchestrator behind the same address would take the process out of
+ * result, at most five seconds old. An error would make an orchestrator behind the same address take the process out of
  * service.
  */
 export function limitLooks(now = () => performance.now()): Readiness {
@@ -97,7 +97,7 @@ export function limitLooks(now = () => performance.now()): Readiness {
   };
 }
 
-/** Counts events by the address they come from, in the memory of this process. */
+/** Counts events by their client address, in the memory of this process. */
 export interface AddressWindows {
   count(address: string): void;
   /** Tells whether the address has reached the limit of this minute. */

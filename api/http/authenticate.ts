@@ -109,7 +109,7 @@ async function sessionAccess(ctx: Context, spec: RouteSpec, deps: Deps) {
   const session = await deps.auth.session(new Headers({ cookie: ctx.get('cookie') }));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
   ctx.state.actor = session.userId;
-  // The browser must learn of the prolongation, or it would drop the cookie a week after the sign-in.
+  // The browser must get the prolonged cookie, or it would drop the cookie a week after the sign-in.
   if (session.setCookies.length > 0) ctx.set('Set-Cookie', [...session.setCookies]);
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') assertOrigin(ctx, deps);
@@ -129,7 +129,7 @@ async function projectOfSession(ctx: Context, spec: RouteSpec, deps: Deps) {
   if (membership === undefined) {
     throw new AppError(selected === undefined ? 'project_required' : 'project_not_found');
   }
-  // The only project of a person needs no choice. With several, a guess could select the wrong tenant.
+  // A person with one project need not select it. With several projects, a guess could select the wrong tenant.
   if (another !== undefined) throw new AppError('project_required');
   if (membership.mustProve) throw new AppError('reauthentication_required');
   if (membership.lacksSecondFactor) throw new AppError('second_factor_required');

@@ -8,7 +8,7 @@ import { findExact, isTooLong, mayBeExact, parseExact, sendAsText } from '#lib/e
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;
 const TOO_DEEP: Fault = { path: 'body', message: `nested deeper than ${MAX_DEPTH} levels` };
-/** Bytes that are parsed and checked within a millisecond. */
+/** A body up to this size is parsed and checked within a millisecond. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
 /** Tells whether the request announces a body at all (RFC 9112, section 6.3). */
@@ -79,7 +79,7 @@ export async function readJson(
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** Waits until no other large body is being parsed. Thirty at once would block the event loop. */
+/** Waits until no other large body is being parsed. Parsing thirty at once would block the event loop. */
 function ownTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => nextTurn());
   return lastTurn;

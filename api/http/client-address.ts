@@ -7,8 +7,8 @@ export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
  * Builds the look-up of callers' addresses. The look-up starts from the socket's address. While the address belongs to
- * a trusted proxy, the entry that this proxy appended to `X-Forwarded-For` is taken, from right to left. Entries
- * further left come from the caller and prove nothing.
+ * a trusted proxy, the next entry of `X-Forwarded-For`, from right to left, replaces it. The caller could have written
+ * entries further left, so they prove nothing.
  * @param trustedProxies addresses and networks
  * @param onUnnamed called once, with the first untrusted peer that sends `X-Forwarded-For`
  */
@@ -45,8 +45,8 @@ export function clientAddressBehind(
 }
 
 /**
- * Returns the network of a caller: an IPv4 address, or 64 bits of an IPv6 address, because one caller may use any
- * address in it. The wide network is the largest that a caller can rent: 24 or 48 bits.
+ * Returns the network of a caller: an IPv4 address, or 64 bits of an IPv6 address, because one caller may use all of
+ * these addresses. The wide network is the largest that a caller can rent: 24 or 48 bits.
  */
 export function networkOf(address: string, size: 'own' | 'wide' = 'own'): string {
   if (isIP(address) === 0) return address;

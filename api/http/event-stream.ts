@@ -7,7 +7,7 @@ import type { SentEvent, StreamInput } from '../route.ts';
 
 export interface StreamSource {
   readonly open: (input: StreamInput) => Promise<AsyncIterable<SentEvent> | undefined>;
-  /** Tells whether the caller may still read the stream. Waits while that cannot be decided. */
+  /** Tells whether the caller may still read the stream. Waits while the database is away, until the signal aborts. */
   readonly isAllowed: (signal: AbortSignal) => Promise<boolean>;
   readonly checkEveryMs: number;
 }
@@ -22,9 +22,9 @@ const LONGEST_MS = 15 * 60_000;
 const PATIENCE_MS = 15_000;
 
 /**
- * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none. Headers are sent at once, and each
- * event as it comes. A client that leaves aborts the signal. A client that does not read is cut off when two events
- * wait.
+ * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none. Headers and events are sent at
+ * once. The signal aborts when the client leaves. A client that does not read is disconnected once two events wait for
+ * it.
  */
 export async function sendEvents(
   ctx: Context,
@@ -48,7 +48,7 @@ export async function sendEvents(
   }
   ctx.status = 200;
   ctx.type = 'text/event-stream';
-  // Some proxies would otherwise hold the response until it is complete.
+  // Some proxies would otherwise delay the response until it is complete.
   ctx.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
   ctx.body = Readable.from(timed(framed(events), patience));
   // If the check fails, the stream ends, so that the client reconnects and gets the error.
@@ -93,7 +93,7 @@ async function* timed(frames: AsyncIterable<string>, patience: Patience): AsyncG
   patience.begin();
 }
 
-/** Yields the lines of a stream: the events, and a comment whenever none has come for `heartbeatMs`. */
+/** Yields the lines of a stream: its events, and a comment after each `heartbeatMs` without an event. */
 export async function* framed(events: AsyncIterable<SentEvent>, heartbeatMs = HEARTBEAT_MS): AsyncGenerator<string> {
   yield 'retry: 2000\n\n';
   const iterator = events[Symbol.asyncIterator]();

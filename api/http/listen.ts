@@ -9,7 +9,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Listens with limits, and answers malformed HTTP in the envelope. */
+/** Listens with limits, and responds to malformed HTTP with the error envelope. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
@@ -17,7 +17,7 @@ export async function listen(
   const server = createServer(
     {
       ...HTTP_LIMITS,
-      // The middleware refuses a missing Host in the envelope, like every other malformed request.
+      // `strictHttp` refuses a request without Host, with the envelope of all other errors.
       requireHostHeader: false,
     },
     handler,

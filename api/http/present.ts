@@ -10,7 +10,7 @@ export function present<S extends z.ZodType>(schema: S, row: RowOf<z.input<S>>):
   return presenterOf(schema)(row) as z.input<S>;
 }
 
-/** A row from which a response can be presented: it may have dates for texts, and more fields. */
+/** A row for a response. It may have dates where the response has texts, and further fields. */
 type RowOf<T> = unknown extends T
   ? T
   : string extends T
@@ -23,7 +23,7 @@ type RowOf<T> = unknown extends T
 
 type Presenter = (value: unknown) => unknown;
 
-/** Presenters by schema. A schema is walked once, because that takes longer than presenting a row. */
+/** Presenters by schema, kept because walking a schema takes longer than presenting a row. */
 const presenters = new WeakMap<z.core.$ZodType, Presenter>();
 
 function presenterOf(schema: z.core.$ZodType): Presenter {
@@ -46,7 +46,7 @@ function makePresenter(schema: z.core.$ZodType): Presenter {
   if (schema instanceof z.ZodObject) {
     const shape = Object.entries(schema.def.shape);
     const fields = shape.map(([name, field]) => [name, presenterOf(field)] as const);
-    // Copying an object with its keys is faster, also for writing JSON, than adding them one by one.
+    // Copying an object that has all keys is faster than adding the keys one by one, and its JSON is written faster.
     const required = shape.filter(([, field]) => field._zod.optout !== 'optional');
     const blank = Object.fromEntries(required.map(([name]) => [name, undefined]));
     return (value) => {

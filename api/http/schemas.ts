@@ -79,7 +79,7 @@ function readDecimal(value: unknown): unknown {
   return typeof value === 'string' && /^(?:0|-?[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
 }
 
-/** Returns the schema of the query of a list: its page, in this order, and the list's own filters. */
+/** Returns the schema of a list's query: the page in the given order, and the filters of the list. */
 export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
   return z.strictObject({
     limit: decimal(1, MAX_PAGE_SIZE)

@@ -36,7 +36,10 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
   return issue.code === 'custom' ? (issue.params?.['code'] as ErrorCode | undefined) : undefined;
 }
 
-/** Describes a fault for people, who read the text next to the field of a form. Undefined keeps the library's words. */
+/**
+ * Describes a fault for people, who read the text next to the field of a form. Undefined leaves the words to the
+ * library.
+ */
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'too_small':

@@ -43,7 +43,7 @@ export function writeAnswer(answer: Answer): WrittenAnswer {
   return written(answer, copyOf(answer.data, { ...LEAST, room: ROOM_OF_BEGINNING }));
 }
 
-/** Tells whether data has more than one answer can hold. */
+/** Tells whether data is too long for one answer. */
 export function isBeyondOneAnswer(data: unknown): boolean {
   return copyOf(data, { characters: Infinity, items: Infinity, room: MAX_CHARACTERS }).isTooLong;
 }
@@ -132,8 +132,8 @@ function written(answer: Answer, copy: Copy): WrittenAnswer {
 }
 
 /**
- * Returns the data for programs. A field with a foreign text in it becomes one fence, because clients may show a model
- * this form instead of the text.
+ * Returns the data for programs. A field with a foreign text in it becomes one fence, because some clients show a model
+ * the structured form in place of the text.
  */
 function structuredOf({ schema }: Answer, { value }: Copy): Record<string, unknown> {
   const fields = Object.entries(Object(value)).map(([name, each]): Record<string, unknown> => {

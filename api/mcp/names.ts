@@ -55,8 +55,8 @@ interface Context {
 }
 
 /**
- * Replaces names in the arguments of a tool by ids: the key or exact name of a routine, a skill or a connection, and a
- * routine given as `runId`, which stands for its last run. Other arguments stay.
+ * Replaces names in the arguments of a tool by ids: the key or exact name of a routine, a skill or a connection. A
+ * routine given as `runId` becomes its last run. Other arguments stay.
  * @throws {AppError} when a name fits nothing, or several resources
  */
 export async function withIds(
@@ -118,7 +118,7 @@ async function called(kind: Kind, given: string, { caller, deps }: Context): Pro
   throw new AppError('invalid_request', `${named.length} ${kind}s have this name: give an id, ${ids.join(' or ')}.`);
 }
 
-/** The most ids of an answer for which names are read. */
+/** Names are read for at most this many ids of an answer. */
 const MOST = 100;
 
 /** Returns the names of all ids that an answer shows without a name, as far as the caller may see them. */

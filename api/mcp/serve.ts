@@ -80,13 +80,16 @@ export function mcp(deps: Deps): Middleware {
 
 interface McpRequest extends Omit<Caller, 'via'> {
   readonly toolsets: readonly Toolset[];
-  /** True for a run of this service, which could otherwise start or change routines and so run without end. */
+  /**
+   * True when the caller is a run of this service. A run with the right to write could start or change routines without
+   * end.
+   */
   readonly readsOnly: boolean;
   readonly clientName: string | undefined;
   readonly userAgent: string;
 }
 
-/** Refuses pages of other origins, which could reach a server on a visitor's machine (MCP, Streamable HTTP). */
+/** Refuses calls from pages of other origins: such a page could reach a server on its visitor's machine (MCP). */
 function assertOwnOrigin(ctx: Context, { config }: Deps): void {
   const origin = ctx.get('origin');
   if (!['', config.UI_ORIGIN, new URL(config.PUBLIC_URL).origin].includes(origin)) {
@@ -158,9 +161,7 @@ function said({ text, structured }: WrittenAnswer): CallToolResult {
   return { content: [{ type: 'text', text }], ...(structured !== undefined && { structuredContent: structured }) };
 }
 
-/**
- * Says what helps after a refused call; for a tool of a group that the client has not asked for, also how to get it.
- */
+/** Returns advice after a refused call. If the client has not selected the tool that helps, the advice says how. */
 function helpFor(code: ErrorCode, request: McpRequest): string {
   const words = HELP[code];
   if (words === undefined) return '';

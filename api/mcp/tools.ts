@@ -11,7 +11,7 @@ export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema & { readonly type: 'object' };
-  /** Set when programs decide by the outcome. */
+  /** Schema of the structured content, for the tools in `WITH_OUTPUT`. */
   readonly outputSchema?: JsonSchema & { readonly type: 'object' };
   /** Hints that differ from a client's defaults. The second and third are for tools that change something. */
   readonly annotations: {
@@ -66,7 +66,7 @@ const OWN_ARGUMENTS: Readonly<Record<string, z.ZodType>> = {
  */
 const UNSAID = new Set(['projectId', 'managedBy', 'managedFrom', 'acceptForecast']);
 
-/** Tools whose answers a program decides by. Other tools that act give structured content without a schema. */
+/** Tools whose answers programs evaluate. Other tools that act give structured content without a schema. */
 const WITH_OUTPUT = new Set(['create_routine', 'activate_routine', 'run_routine']);
 
 /** Fields of structured content for programs, if a response has them. A response may also have other fields. */

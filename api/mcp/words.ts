@@ -97,7 +97,7 @@ const ARGUMENT_WORDS: Readonly<Record<string, string>> = {
   'create_skill.instructions': 'Text of the skill for its routines; 20 to 24000 characters.',
 };
 
-/** Returns the description of a tool's argument; undefined if the operation's own is good enough. */
+/** Returns the description of a tool's argument; undefined if the description of the operation is good enough. */
 export function argumentWords(tool: string, argument: string): string | undefined {
   if (tool === 'update_routine' && argument !== 'routineId' && argument !== 'ifMatch') return undefined;
   return ARGUMENT_WORDS[`${tool}.${argument}`] ?? ARGUMENT_WORDS[argument];

@@ -5,7 +5,7 @@ import type { Log } from '#lib/log.ts';
 import { awaitsContinue } from '../http/body.ts';
 import { prefersDetails } from '../http/prefer.ts';
 
-/** Turns an error into the failure envelope. An unexpected error is hidden from the caller. */
+/** Turns an error into the failure envelope, and hides an unexpected error from the caller. */
 export function errors(log: Log): Middleware {
   return async (ctx, next) => {
     try {

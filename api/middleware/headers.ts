@@ -7,7 +7,7 @@ export function securityHeaders(ctx: Context, next: Next): Promise<void> {
   return next();
 }
 
-/** Responses are data and one documentation page: nothing else may be loaded, framed or submitted. */
+/** The policy of all other responses: a browser loads only the service's own files, and submits no form. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -31,7 +31,7 @@ export function logContext(clientAddress: ClientAddress): Middleware {
  * context adds the ids, the caller and its address.
  */
 export function accessLog(log: Log): Middleware {
-  // All fields come from this service, so there is nothing to redact.
+  // This service itself makes all fields, so there is nothing to redact.
   const line = log.child({}, { redact: [] });
   return async (ctx, next) => {
     const started = performance.now();

@@ -59,7 +59,7 @@ const ENDPOINTS: Readonly<Record<string, 'GET' | 'POST'>> = {
 export function assistantSignIn(deps: Deps): Middleware {
   const { config } = deps;
   const [resource, server] = [resourceMetadata(config), serverMetadata(config)];
-  // Older clients look only at the root.
+  // Older clients look for the documents at the root only.
   const documents: Readonly<Record<string, object>> = {
     '/.well-known/oauth-protected-resource/mcp': resource,
     '/.well-known/oauth-protected-resource': resource,
@@ -172,7 +172,7 @@ async function withRefreshToken(body: string, call: () => Promise<Response>, dep
     return Response.json({ error: 'invalid_grant', error_description: 'The refresh token was used.' }, { status: 400 });
   }
   const response = await call();
-  // Another request is exchanging the token, and its response will serve this one too.
+  // Another request has just exchanged the token: a second call gets the same response.
   return exchanged !== null && response.status === 400 && (await isExchangedNow(deps, presented)) ? call() : response;
 }
 

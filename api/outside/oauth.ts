@@ -58,7 +58,7 @@ export function clientMetadata({ config, providers }: Pick<Deps, 'config' | 'pro
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       throw new AppError('method_not_allowed', undefined, { Allow: 'GET, HEAD' });
     }
-    // Cached for an hour, after which a new provider or return address is known everywhere.
+    // Servers may cache the document for an hour, so a new provider or return address is known after an hour at most.
     ctx.set('Cache-Control', 'public, max-age=3600');
     ctx.type = 'application/json';
     ctx.body = JSON.stringify(document);

@@ -105,7 +105,7 @@ function scheduleOf({
   throw invalid([{ path: 'words', message }], 'invalid_schedule');
 }
 
-/** Days of six weeks: a month touches at most six. */
+/** Days of six weeks, because a month touches at most six weeks. */
 const MAX_DAYS = 42;
 const MAX_OCCURRENCES = 2_000;
 

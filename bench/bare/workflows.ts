@@ -19,5 +19,5 @@ export async function toolCalls(names: readonly string[]): Promise<void> {
   await ask();
 }
 
-/** Does nothing. Some benchmarks only start it and leave it without a worker. */
+/** Does nothing. Some benchmarks start this workflow without a worker. */
 export async function empty(): Promise<void> {}

@@ -104,7 +104,7 @@ export interface Measured {
 
 const HEADINGS = ['benchmark', 'figure', 'value', 'baseline', 'ratio', 'target', 'verdict'];
 
-/** All figures as one aligned table; `a (b–c)` is the median and the rounds it lies between. */
+/** All figures as one aligned table; `a (b–c)` is the median with the lowest and the highest round. */
 export function table(measured: readonly Measured[]): string {
   const lines = measured.flatMap(({ benchmark, figures }) =>
     figures.map((figure) => [
@@ -135,7 +135,7 @@ function showTarget({ of, atLeast, atMost }: Target, unit: string): string {
   return atLeast === undefined ? `≤ ${atMost}${suffix}` : `≥ ${atLeast}${suffix}`;
 }
 
-/** Three significant digits are more than a busy machine can tell. */
+/** A busy machine measures no more than three significant digits. */
 function digits(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

@@ -5,8 +5,8 @@ import { sql, withStatements, type Db, type Sql } from '#lib/database/index.ts';
 import type { Service } from './service.ts';
 
 /**
- * Loads rows as the product writes them. Postgres makes them itself, so a million take seconds instead of minutes. Then
- * it vacuums and analyzes the tables, as autovacuum does in a service that has run for long.
+ * Loads rows as the product writes them. Postgres itself makes the rows, so a million take seconds instead of minutes.
+ * Afterwards the tables are vacuumed and analyzed, as by autovacuum in a service that has run for long.
  */
 export async function load(databaseUrl: string, work: (db: Db) => Promise<void>): Promise<void> {
   const client = withStatements(new pg.Client({ connectionString: databaseUrl }));
@@ -40,7 +40,9 @@ const DEFINED = definitionForm.write(
   }).value,
 );
 
-/** Loads active routines that run once a day. They are due at `dueAt`, or without it at some time of the next day. */
+/**
+ * Loads active routines that run once a day. They are due at `dueAt`; without `dueAt`, at some time of the next day.
+ */
 export async function loadRoutines(
   db: Db,
   input: { projectId: string; firstNumber: number; count: number; dueAt?: Date },
@@ -65,7 +67,7 @@ export async function loadRoutines(
 /**
  * Loads runs of a project, one a second until now or until some days ago: a third of them of its first routine, one in
  * ten failed, one in fifty thousand manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids
- * carry their time as real ones do.
+ * contain their time, as real ids do.
  */
 export async function loadRuns(
   db: Db,
@@ -143,7 +145,7 @@ export async function loadResources(db: Db, { projectId, count }: { projectId: s
   `;
 }
 
-/** Loads running runs that no worker carries out, and returns their ids. */
+/** Loads running runs without a workflow, and returns their ids. */
 export async function loadRunning(
   { projectId, organizationId, databaseUrl }: Service,
   count: number,

@@ -41,8 +41,8 @@ export async function rateFor(seconds: number, width: number, work: () => Promis
 }
 
 /**
- * Runs both in turn until their processes have settled. V8 compiles for half a minute, and longer for more code; a
- * service that runs for weeks is past that.
+ * Runs both in turn until their processes have settled. V8 compiles for half a minute, and longer for more code. A
+ * service that runs for weeks no longer compiles.
  */
 export async function warmUp(
   width: number,
@@ -59,7 +59,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** Linux counts in hundredths of a second, with any frequency of its timer. */
+/** Linux counts processor time in hundredths of a second, with any frequency of its timer. */
 const TICKS_A_SECOND = 100;
 
 interface Process {
@@ -91,7 +91,8 @@ async function readProcesses(): Promise<Process[]> {
 async function readProcess(pid: number): Promise<Process | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined) return undefined;
-  // The name before may hold spaces and parentheses. Then: state, parent, …, utime, stime, cutime, cstime.
+  // The name before these fields may contain spaces and parentheses. Then: state, parent, …, utime, stime, cutime,
+  // cstime.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { pid, parent: Number(fields[1]), seconds: ticks / TICKS_A_SECOND };

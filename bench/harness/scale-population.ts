@@ -101,7 +101,8 @@ export async function clearWaiting({ database }: Population): Promise<void> {
 }
 
 /**
- * Vacuums after the preparation of a figure, which leaves more dead rows than a service does between two autovacuums.
+ * Vacuums after a preparation, because the preparation leaves more dead rows than a service does between two
+ * autovacuums.
  */
 export async function vacuum({ database }: Population): Promise<void> {
   await database.run`vacuum runs`;

@@ -64,7 +64,7 @@ export async function startService(
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
     PORT: String(port),
-    // Address of a proxy that does not exist. Benchmarks call the process itself.
+    // Address of a proxy that does not exist: benchmarks send their requests directly to the API.
     PUBLIC_URL: `https://localhost:${port}`,
     UI_ORIGIN: `https://localhost:${port}`,
     SIGN_UP: 'closed',

@@ -9,8 +9,8 @@ export interface RunWatch {
 }
 
 /**
- * Learns from Postgres when runs end: a trigger of the benchmark notifies it at the commit. Polling would add to the
- * measured cost.
+ * Learns from Postgres when runs end: a trigger of the benchmark sends a notification at the commit. Polling would add
+ * to the measured cost.
  */
 export async function watchRuns({ databaseUrl }: Service): Promise<RunWatch> {
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -31,7 +31,7 @@ export interface Judged {
   /** Number of repeated reports of the same change. */
   readonly repeats: number;
   readonly falseAlarms: number;
-  /** Number of weeks after the report in which the memory no longer has it. */
+  /** Number of weeks after the report in which the memory no longer contains the report. */
   readonly forgotten: number;
 }
 

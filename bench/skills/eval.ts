@@ -70,8 +70,8 @@ const failed = outcomes.some(({ withSkill, checks }) => withSkill && checks.some
 process.exitCode = failed ? 1 : 0;
 
 /**
- * Tries the skills that have noise gates on worlds or chains of known truth, in three arms: see
- * bench/skills/evaluate.ts.
+ * Tries the skills that have noise gates on invented worlds or chains whose truth is known. bench/skills/evaluate.ts
+ * explains the three arms.
  */
 async function evaluateTruth(what: 'worlds' | 'chains', tryAll: typeof tryWorlds, count: number): Promise<void> {
   if (!Number.isInteger(count) || count < 3) throw new Error(`--${what} is a whole number from 3`);

@@ -141,8 +141,8 @@ export async function tryWorlds(
 }
 
 /**
- * Puts the chains of a skill before a model in the three arms, six weeks each. `right` and `wolf` judge the whole
- * chain.
+ * Puts the chains of a skill before a model in the three arms, six weeks each. `right` and `wolf` (a false alarm or a
+ * repeat) judge the whole chain.
  */
 export async function tryChains(
   gateway: Gateway,

@@ -77,7 +77,7 @@ export function isGate(rule: Rule): rule is Gate {
   return rule.test === 'percent_change' || rule.test === 'two_proportions';
 }
 
-/** Applies a rule to two samples as a run would that follows the skill: with the operations of `calculate`. */
+/** Applies a rule to two samples with the operations of `calculate`, like a run that follows the skill. */
 export function verdict(rule: Gate, [earlier, later]: [Sample, Sample], size: number): Verdict {
   const { low, high } = intervalOf(rule, earlier, later);
   if (low <= 0 && (high >= 0 || rule.rises)) return 'no change shown';

@@ -1,6 +1,6 @@
 /**
  * Entry: `npm run ui:types` writes the JSON Schemas for the heads of routine and skill files, made from the API's own
- * schemas. A test compares both.
+ * schemas. A test compares the written schemas with the API's.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -30,7 +30,7 @@ export const SKILL_HEAD = ${schemaOf(skill, 'A skill')};
 }
 
 function schemaOf(shape: z.ZodRawShape, title: string): string {
-  // All editors know this draft; some know no later one.
+  // All editors support this draft; some support no later one.
   const schema = z.toJSONSchema(z.strictObject(shape), { io: 'input', target: 'draft-07' });
   const properties = Object.entries(shape).map(([name, field]) => {
     // zod leaves out the default of a field that it transforms.

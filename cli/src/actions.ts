@@ -102,7 +102,7 @@ async function approve(context: Context, ids: readonly string[], options: Approv
   return show(context, await held.approve(first.id, first, body));
 }
 
-/** Shows the calls, asks, and returns them with their digests. */
+/** Shows the calls, asks for confirmation, and returns the calls with their digests. */
 async function shown(context: Context, ids: readonly string[], held: Ras['actions']) {
   if (!context.canAsk) throw usageError('There is no terminal to ask: give --digest, from ras actions show.');
   const read = await Promise.all(ids.map((id) => held.read(id)));

@@ -46,7 +46,7 @@ async function list(context: Context, { limit }: { limit: number }): Promise<voi
   ]);
 }
 
-/** Asks for a missing address: everyone who has it can post, so it should not be in the history of a shell. */
+/** Asks for a missing address, which a shell's history should not contain: everyone who has the address can post. */
 async function create(context: Context, name: string, given: string | undefined): Promise<void> {
   if (given === undefined && !context.canAsk) throw usageError('There is no terminal to ask: give --url.');
   const url = given ?? (await askedFor(context, 'Address of its incoming webhook', { secret: true }));

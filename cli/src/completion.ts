@@ -2,7 +2,7 @@ import { Argument, type Command, type Option } from 'commander';
 import type { Context } from './context.ts';
 
 /**
- * Each script asks `ras` for the possible next words, so a script stays right when `ras` changes. Where `ras` knows no
+ * Each script asks `ras` for the possible next words, so a script stays right when `ras` changes. If `ras` returns no
  * next word, the shell completes file names.
  */
 const SCRIPTS: Readonly<Record<string, string>> = {

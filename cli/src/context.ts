@@ -70,7 +70,7 @@ export function createContext(world: World, options: () => GlobalOptions): Conte
   return context;
 }
 
-/** The SDK is loaded here, because `ras --help` does not need it. */
+/** The SDK is loaded only here, because `ras --help` does not need it. */
 async function connect({ apiKey, baseUrl }: Account, { fetch }: World): Promise<Ras> {
   const { Ras } = await import('routine-automation-sdk');
   return new Ras({ apiKey, baseUrl, fetch, exactNumbers: true });

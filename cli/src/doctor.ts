@@ -12,9 +12,11 @@ import { jsonOf, request } from './request.ts';
 import { scopesOf } from './sign-in/scopes.ts';
 
 const OLDEST_NODE = 20;
-/** With a larger difference between the clocks, signatures are refused and schedules seem wrong. */
+/**
+ * The largest accepted difference between the clocks. A larger one makes signatures invalid and schedules seem wrong.
+ */
 const MOST_SKEW_MS = 60_000;
-/** Rest of a key's life from which `doctor` warns. */
+/** `doctor` warns if the key expires within this time. */
 const ENDING_MS = 7 * 86_400_000;
 
 interface Finding {

@@ -9,8 +9,8 @@ export const EXIT = {
   runFailed: 10,
   runCancelled: 11,
   runSkipped: 12,
-  /** The run had not ended in time, like `timeout` of coreutils. */
+  /** The run did not end in time; the same code as of `timeout` of coreutils. */
   timedOut: 124,
-  /** Ended by Ctrl-C. */
+  /** The user pressed Ctrl-C. */
   interrupted: 130,
 } as const;

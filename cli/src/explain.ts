@@ -8,7 +8,7 @@ export interface Explanation {
 }
 
 /**
- * Words an error for the user. Errors of the SDK are recognized by name, so that the SDK need not be loaded.
+ * Describes an error to the user. Errors of the SDK are recognized by name, so that the SDK need not be loaded.
  * @param account the account in use, if any
  */
 export function explain(error: unknown, account: Account | undefined): Explanation {
@@ -64,7 +64,7 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EROFS: 'the disk is read-only',
 };
 
-/** Words an error of the file system; undefined for others. */
+/** Describes an error of the file system; undefined for other errors. */
 function ofFile(error: unknown): string | undefined {
   const { code, path, dest = path } = fieldsOf(error);
   const what = FILE_ERRORS[String(code)];

@@ -1,7 +1,7 @@
 import { EXIT } from './exit-codes.ts';
 
 export interface CliErrorOptions {
-  /** Default 1. */
+  /** Exit code of `ras`, by default 1. */
   readonly exitCode?: number;
   /** Advice for the user, on a line of its own. */
   readonly hint?: string | undefined;

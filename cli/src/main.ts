@@ -90,7 +90,7 @@ function register(program: Command, context: Context): void {
     .action(() => context.out.text(version()));
 }
 
-/** Commands that were created separately inherit how the program writes and exits. */
+/** Makes commands that were created separately write and exit as the program does. */
 function inherit(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent);
   for (const each of command.commands) inherit(each, command);

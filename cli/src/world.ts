@@ -23,7 +23,7 @@ export interface World {
 
 export type Sink = Writable & {
   readonly isTTY?: boolean | undefined;
-  /** Zero when the terminal does not report it. */
+  /** Zero when the terminal does not report its width. */
   readonly columns?: number | undefined;
 };
 

@@ -45,7 +45,10 @@ export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<Cl
   return { runs: first.runs + second.runs, skipped: first.skipped + second.skipped };
 }
 
-/** Returns the milliseconds until the next routine is due, at most zero for now; undefined for none in two seconds. */
+/**
+ * Returns the milliseconds until the next routine is due: zero or less if one is due now, undefined if none is due
+ * within two seconds.
+ */
 async function dueWithinSeconds(db: Db): Promise<number | undefined> {
   const [soon] = await db.rows<{ ms: number | null }>`
     select (extract(epoch from min(next_run_at) - now()) * 1000)::float8 as ms from routines
@@ -61,7 +64,7 @@ const MOST_FAILURES = 20;
 
 /**
  * Claims in batches. When a batch fails, claims one by one until the failing routine is found, and continues without
- * it. Otherwise it would block all others, because the longest due comes first.
+ * it. A failing routine would otherwise block all others, because the longest due comes first.
  */
 async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   let runs = 0;
@@ -101,11 +104,11 @@ async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<Claim
 export type ClaimDeps = SkipRules & EndDeps;
 
 interface Claimed extends ClaimReport {
-  /** True when more may be due. */
+  /** True when more routines may be due. */
   readonly more: boolean;
-  /** Counts skipped occurrences by reason; one row may stand for many. */
+  /** Counts skipped occurrences by reason; one row may cover many. */
   readonly skippedBy: ReadonlyMap<string, number>;
-  /** Lateness of the oldest in the batch, in seconds; undefined when nothing was due. */
+  /** Lateness of the oldest occurrence in the batch, in seconds; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
 }
 
@@ -170,7 +173,7 @@ export function claimDueRoutines(
 }
 
 /**
- * Locks due routines, the longest due first, and skips those that another tick has locked.
+ * Locks due routines, the longest due first, and skips routines that another tick has locked.
  * @param except ids of routines to leave out, because their claim has failed
  */
 export function lockDueRoutines(tx: Db, batchSize: number, except: readonly string[] = []): Promise<DueRoutine[]> {
@@ -218,7 +221,7 @@ function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, numbe
 
 /**
  * Decides as many routines as fit into two seconds, at least one. After a long outage each may have thousands of missed
- * occurrences to count while the transaction locks the rows. The rest stays due for the next batch.
+ * occurrences to count while the transaction locks the rows. The other routines stay due for the next batch.
  */
 function decideInTime(due: readonly DueRoutine[]) {
   const end = performance.now() + 2_000;
@@ -271,7 +274,7 @@ interface Stopped {
   readonly ended: readonly string[];
 }
 
-/** Pauses routines whose rows the transaction has locked, and queues the events and mails about it. */
+/** Pauses routines whose rows the transaction has locked, and queues the events and mails about the pauses. */
 export async function pauseWithNews(deps: PauseDeps, tx: Db, { unreadable, ended }: Stopped): Promise<void> {
   const paused = await pauseStopped(tx, { unreadable: [...unreadable.keys()], ended });
   await followPauses(deps, tx, paused, unreadable);

@@ -43,7 +43,10 @@ export function createNudges(log: Core['log'], round: (name: string) => Promise<
   };
 }
 
-/** Does work after a transaction: starts deliveries and approved actions, settles proposals, or works off a kind. */
+/**
+ * Does work after a transaction: starts deliveries and approved actions, settles proposals, or does the due work of a
+ * kind.
+ */
 export function doNow(deps: KindDeps, name: string): Promise<unknown> {
   if (name === 'deliveries') return startDueDeliveries(deps);
   if (name === 'actions') return startDueActions(deps);

@@ -16,9 +16,9 @@ export interface DueSchedule {
   readonly misfire: Routine['misfire'];
   /** Instant of the timetable at which the routine was due, not after `now`. */
   readonly dueAt: Date;
-  /** Latest recorded occurrence; it and earlier ones are not recorded again. */
+  /** Latest recorded occurrence. Neither this occurrence nor an earlier one is recorded again. */
   readonly accountedUntil: Date | null;
-  /** The time without the routine's jitter. */
+  /** The present time, less the routine's jitter. */
   readonly now: Date;
 }
 
@@ -44,8 +44,8 @@ const MISFIRE_GRACE_MS = 5 * 60_000;
 const MAX_COUNTED = 1_000_000;
 
 /**
- * Decides about every occurrence since the due one: only the latest one runs, and the earlier ones were missed. Under
- * `misfire: skip` the latest one runs only if it is not late itself.
+ * Decides about every occurrence since the due occurrence: only the latest runs, and all earlier ones were missed.
+ * Under `misfire: skip` the latest runs only if it is not late itself.
  */
 export function decide(due: DueSchedule): Decision {
   const { timetable, now } = due;
@@ -75,13 +75,13 @@ export interface DueRoutine extends Timing {
   readonly organizationId: string;
   readonly paidPlan: Plan | null;
   readonly provider: string;
-  /** The model account that its runs use, and whether the breaker of that account was open a moment ago. */
+  /** The model account that the routine's runs use, and whether the breaker of that account was open a moment ago. */
   readonly account: string;
   readonly breakerOpen: boolean;
   readonly overlap: Routine['overlap'];
   readonly misfire: Routine['misfire'];
   readonly budgets: Budgets;
-  /** The instant before which its occurrences are skipped; null for none. */
+  /** The instant before which the routine's occurrences are skipped; null for none. */
   readonly notBefore: Date | null;
   /** Next time of the routine, including its jitter. */
   readonly dueAt: Date;
@@ -104,9 +104,9 @@ export interface Verdicts {
   readonly reasons: ReadonlyMap<string, RunReason>;
   /** Details beyond the reasons, in words. */
   readonly details: ReadonlyMap<string, string>;
-  /** Routines whose run waits until no earlier one is open. */
+  /** Routines whose run waits until no earlier run is open. */
   readonly afterPrevious: ReadonlySet<string>;
-  /** Routines whose open runs are cancelled for the new one. */
+  /** Routines whose open runs are cancelled for the new run. */
   readonly cancelPrevious: readonly string[];
 }
 
@@ -170,7 +170,10 @@ interface Overlap {
   readonly onlyYielding: boolean;
 }
 
-/** `queue` keeps one occurrence waiting, as Temporal's BufferOne does; `cancel_previous` always runs. */
+/**
+ * Tells whether the overlap policy skips an occurrence. `queue` keeps one occurrence waiting, as Temporal's BufferOne
+ * does; `cancel_previous` always runs.
+ */
 function isPassedOver({ overlap, queued, onlyYielding }: Overlap): boolean {
   if (onlyYielding) return false;
   return overlap === 'skip' || (overlap === 'queue' && queued);

@@ -9,7 +9,7 @@ interface Unscheduled extends Timing {
   readonly now: Date;
 }
 
-/** Gives a next time to active routines without one, which should not exist and would never run. */
+/** Gives a next time to active routines that have none. Such routines should not exist, and would never run. */
 export function reconcileNextTimes(deps: PauseDeps & { readonly database: Database }): Promise<number> {
   return transaction(deps.database, async (tx) => {
     const lost = await tx.rows<Unscheduled>`

@@ -24,7 +24,7 @@ export type TickDeps = ClaimDeps &
   RetentionDeps &
   KindDeps & { readonly admission: Admission; readonly payment: Payment };
 
-/** Time limit for starting deliveries in one tick. The next tick continues with the oldest. */
+/** Time limit for starting deliveries in one tick. The next tick continues with the oldest delivery. */
 const DELIVERIES_MS = 45_000;
 
 /** Time limit for sending mails and pings in one tick. */
@@ -38,7 +38,7 @@ const REVOCATIONS_MS = 45_000;
 const RETENTION_MS = 45_000;
 
 /**
- * The parts of a tick. The scheduler makes each an activity of its own, so that none delays the schedule. Each stops
+ * The parts of a tick. The scheduler makes each a separate activity, so that none delays the schedule. Each stops
  * between two units of work when `signal` aborts.
  */
 export interface TickParts {
@@ -75,7 +75,8 @@ export function createTickParts(deps: TickDeps): TickParts {
       measured(deps, 'claim', async (attempt) => {
         await attempt('reconcile', () => reconcileNextTimes(deps), 0);
         const claimed = await attempt('claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
-        // Pause after the claim: the claim records the occurrences that are skipped because the provider is disabled.
+        // Pause the routines after the claim: the claim records the occurrences that are skipped because the provider
+        // is disabled.
         await attempt('rollback', () => pauseOfDisabledProviders(deps), 0);
         return claimed;
       }),
@@ -107,8 +108,8 @@ export function createTickParts(deps: TickDeps): TickParts {
         await queueSummaries(deps.database);
         await adoptMessages(deps.database);
         const work = (name: string) => attempt(name, () => off(name, signal, forMs), 0);
-        // Write messages before sending them, so that they go out in this tick. `WRITING` begins with what is urgent
-        // for people.
+        // Write messages before sending them, so that they go out in this tick. `WRITING` begins with the kinds that
+        // are urgent for people.
         for (const name of WRITING) await work(name);
         // Channels are served at the same time, so that monitors that hang delay no mail.
         const sent = await Promise.all(['mail', 'operator_mail', 'ping', 'chat'].map(work));
@@ -154,7 +155,7 @@ async function measured<T>(
 /** Attempts one part of a tick. An error is logged, and `otherwise` returned. */
 type Attempt = <T>(part: string, work: () => Promise<T>, otherwise: T) => Promise<T>;
 
-/** Runs all parts, also after one of them has failed. @throws the first error of a part, at the end */
+/** Runs all parts, even after one of them has failed. @throws the first error of a part, at the end */
 export async function attemptParts<T>(log: Log, work: (attempt: Attempt) => Promise<T>): Promise<T> {
   const faults: unknown[] = [];
   const result = await work(async (part, attempted, otherwise) => {

@@ -30,10 +30,10 @@ export function tick(deps: TickDeps, signal: AbortSignal = new AbortController()
   });
 }
 
-/** The running tick of this process. A cron that calls faster than ticks end begins no second one. */
+/** The running tick of this process. A cron that calls before the tick has ended begins no second tick. */
 const underWay = new WeakMap<object, Promise<void>>();
 
-/** Begins a tick in this process, unless an earlier one is still running, and does not wait for its end. */
+/** Begins a tick in this process, unless an earlier tick is still running, and does not wait for its end. */
 export function tickInProcess(deps: TickDeps): { alreadyRunning: boolean } {
   const alreadyRunning = underWay.has(deps);
   if (!alreadyRunning) {

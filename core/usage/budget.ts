@@ -4,7 +4,7 @@ import { costOf, type Prices } from '#core/foundation/cost/index.ts';
 import { raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { capitalized } from '#lib/text.ts';
 
-/** The budgets that bind one routine, each on its own. */
+/** The budgets that limit one routine, each separately. */
 export interface Budgets {
   readonly routine: Budget;
   readonly project: Budget;
@@ -32,8 +32,8 @@ export interface ScopeLimits extends Budget {
 }
 
 /**
- * Returns the limits of the spender's scopes, also of scopes without limits. The operator's cap applies to models that
- * the operator pays for, not to a person's own account.
+ * Returns the limits of the spender's scopes, including scopes without limits. The operator's cap applies to models
+ * that the operator pays for, not to a person's own account.
  */
 export function limitsOf(spender: Spender, cap: OperatorCap): ScopeLimits[] {
   const { routine, project, organization } = spender.budgets;
@@ -111,7 +111,7 @@ export const MIN_OUTPUT_TOKENS = 256;
 
 /**
  * Adds to the totals of scopes, one row each, as a statement for use as a CTE. Rows are locked in the order of their
- * ids, so that steps recorded at once never wait in a circle. A statement that began before midnight and runs after a
+ * ids, so that steps recorded at once cannot deadlock. A statement that began before midnight and runs after a
  * statement of the new day leaves the new day's total alone.
  * @param source relation with `scope_id`, `tokens`, `cost_usd`, `reserved_tokens` and `reserved_cost_usd`
  */
@@ -197,7 +197,7 @@ export function passedOf(least: LeastOfStep, tokens: Sql, cost: Sql): Sql {
         where ${cost} <= ${least.costUsd}::numeric`;
 }
 
-/** Orders `passed` from the limit that the fewest share to the one that all share. */
+/** Orders `passed` by scope, from the routine's own limits to those of the plan. */
 export const nearestFirst = sql`array_position(${[...LIMIT_SCOPES]}::text[], passed.scope), passed.name`;
 
 /** The tokens of today and the cost of this month in a row `t` of `usage_totals`, which may be missing. */

@@ -38,7 +38,7 @@ interface Charged {
 export interface SpentBesideRuns<T> {
   readonly value: T;
   readonly usage: Usage;
-  /** US dollars; null for a model without prices. */
+  /** Cost in US dollars; null for a model without prices. */
   readonly costUsd: string | null;
 }
 

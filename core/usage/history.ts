@@ -7,9 +7,9 @@ export const USAGE_GROUPS = ['day', 'routine', 'model'] as const;
 type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 interface UsageSum extends Omit<Usage, 'estimated'> {
-  /** US dollars as a decimal string; null when no step had a price. */
+  /** Cost in US dollars as a decimal string; null when no step had a price. */
   readonly costUsd: string | null;
-  /** Model steps. */
+  /** Number of model steps. */
   readonly steps: number;
 }
 
@@ -104,7 +104,7 @@ export const forgetUsage = [forgetLedger, forgetDays] as const;
 
 const DAY_MS = 86_400_000;
 
-/** The ledger is kept for three years, also after its runs are deleted, for questions about a bill. */
+/** The ledger is kept for three years, even after its runs are deleted, for questions about a bill. */
 const LEDGER_DAYS = 1_100;
 
 /** Deletes old entries of the ledger. The sums by day keep their amounts. */

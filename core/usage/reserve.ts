@@ -27,9 +27,9 @@ export interface StepBound extends Attempt {
   readonly limits: readonly ScopeLimits[];
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Null only when no limit is a cost limit. */
+  /** Prices of the model; null only when no limit is a cost limit. */
   readonly prices: Prices | null;
-  /** The run's own limit; null without one. */
+  /** The run's own limit; null without a limit. */
   readonly maxRunTokens: number | null;
   /** The longest that the call can take. The reservation is held no longer. */
   readonly leaseMs: number;
@@ -39,7 +39,7 @@ export interface StepBound extends Attempt {
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** Other steps have reserved what the step needs, until they settle or their lease ends. */
+  /** Other steps have reserved what the step needs. They release it when they settle, or when their lease ends. */
   | { readonly verdict: 'wait'; readonly ahead: number }
   /** A budget leaves too little, even without the reservations of others. */
   | { readonly verdict: 'exceeded'; readonly passedLimit: PassedLimit | undefined }

@@ -23,8 +23,9 @@ export function isSettled({ runId, index, attempt }: Attempt): Sql {
 
 /**
  * Returns the common table expressions that settle an attempt at a model step, for the statement that records it:
- * `ledger`, `released`, `totals` and `settled`. Each waits for the one before, so that locks are taken in one order
- * everywhere: run, step, reservation, totals, day, routine. `settled` has one row, for later expressions to wait for.
+ * `ledger`, `released`, `totals` and `settled`. Each expression waits for the previous one, so that locks are taken in
+ * one order everywhere: run, step, reservation, totals, day, routine. `settled` has one row, for later expressions to
+ * wait for.
  * @param step relation with `run_id`, `index`, `organization_id`, `project_id`, `routine_id`, `model_id` and
  * `new_steps`, which is 0 when another attempt has counted the step. If the relation is empty, or the attempt is in the
  * ledger already, nothing is settled.
@@ -92,9 +93,9 @@ export async function releaseAttempt(db: Db, { runId, index, attempt }: Attempt)
 interface LostCall {
   /** Key in the ledger, with the negated attempt, so that a late response of the call can still be counted. */
   readonly key: Attempt;
-  /** Null if nothing is counted for the call. */
+  /** Input tokens to count; null if nothing is counted for the call. */
   readonly inputTokens: number | null;
-  /** In US dollars; null for a model without prices. */
+  /** Cost in US dollars; null for a model without prices. */
   readonly costUsd: string | null;
 }
 

@@ -73,7 +73,10 @@ interface ShareUsed {
   readonly budget: 'tokens_day' | 'cost_month';
   /** The first day of the period. */
   readonly period: string;
-  /** 0.8 for four fifths. The share of tokens becomes 1 when fewer are left than any step needs. */
+  /**
+   * Spent share of the limit: 0.8 for four fifths. The share of tokens becomes 1 when fewer are left than any step
+   * needs.
+   */
   readonly share: number;
 }
 
@@ -100,7 +103,7 @@ export interface SpentBudget {
   readonly scopeId: string;
   readonly name: string;
   readonly limit: 'maxTokensPerDay' | 'maxCostUsdPerMonth';
-  /** May be more than 100. */
+  /** Spent percent of the budget; may be more than 100. */
   readonly percent: number;
 }
 

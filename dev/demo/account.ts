@@ -29,7 +29,7 @@ export interface Person {
 
 const projectList = z.array(z.object({ id: z.string(), organizationId: z.string() }));
 
-/** Signs the demo account in; signs it up before if it does not exist. */
+/** Signs the demo account in, after a sign-up if the account does not exist. */
 export async function enter(
   baseUrl: string,
   { uiOrigin, mail }: { readonly uiOrigin: string; readonly mail: string },
@@ -37,7 +37,7 @@ export async function enter(
   const Cookie = await signIn(baseUrl, { uiOrigin, mail });
   const headers = { Cookie, Origin: uiOrigin };
   const call = caller(baseUrl, headers);
-  // Newest first, so the first project is the last.
+  // The list is newest first, so the project of the sign-up is the last.
   const own = projectList.parse(await call('GET', '/v1/projects?limit=200')).at(-1);
   if (own === undefined) throw new Error('The demo account has no project.');
   const inProject = (id: string) => caller(baseUrl, { ...headers, 'X-Project-Id': id });
@@ -79,7 +79,7 @@ async function signIn(baseUrl: string, { uiOrigin, mail }: { uiOrigin: string; m
 
 const caughtMails = z.array(z.object({ text: z.string() }));
 
-/** Follows the link in the latest mail to the address, once the mail is there. */
+/** Waits for a mail to the address, and follows the link in the latest one. */
 async function confirmAddress(mail: string, address: string): Promise<void> {
   const end = Date.now() + 60_000;
   while (Date.now() < end) {

@@ -27,7 +27,7 @@ Give one theme for the month and why now, then a table with week, piece, form, t
 interface Theme {
   readonly theme: string;
   readonly why: string;
-  /** For each week: the article, the question it answers, its second form, and its page. */
+  /** The article of each week, the question that it answers, its second form, and its page. */
   readonly weeks: readonly (readonly [string, string, string, string])[];
   readonly stop: string;
   readonly need: string;

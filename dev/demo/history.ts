@@ -13,20 +13,20 @@ export interface MadeRoutine {
   readonly model: { readonly modelId: string; readonly prices: Prices | null };
   readonly prompt: string;
   readonly briefing: string;
-  /** The tool that its runs read pages with. */
+  /** The tool with which the routine's runs read pages. */
   readonly tool: Readonly<Record<'name' | 'connectionId' | 'policyId', string>>;
 }
 
 /** Columns of `steps` that differ from run to run. */
 type StepRow = Readonly<Record<string, unknown>> & { readonly finished_at: Date };
-/** Columns of `runs`, with its steps. */
+/** Columns of `runs`, and the steps of the run. */
 export type PastRun = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly finished_at: Date;
   readonly steps: readonly StepRow[];
 };
 
-/** A run of an occurrence that is younger than this would still be open. */
+/** An occurrence that is younger than this gets no past run, because a real run could still be open. */
 const LONGEST_MS = 120_000;
 
 /**
@@ -191,7 +191,9 @@ interface Told extends Occasion {
   readonly result: string;
 }
 
-/** Writes the steps of a run: it calls for its pages, reads them in parallel, and ends with its result. */
+/**
+ * Writes the steps of a run: a model step that calls for pages, the parallel reads, and a model step with the result.
+ */
 function stepsOf(routine: MadeRoutine, told: Told): readonly StepRow[] {
   const { prompt, model } = routine;
   const { written, briefing, startedAt, result } = told;
@@ -215,7 +217,7 @@ function stepsOf(routine: MadeRoutine, told: Told): readonly StepRow[] {
   ];
 }
 
-/** Characters that every prompt begins with, those of the tool definitions included. */
+/** Characters at the beginning of every prompt, those of the tool definitions included. */
 const PREAMBLE_AND_TOOLS = ' '.repeat(2_800);
 
 function modelStep(

@@ -5,7 +5,9 @@ import { CONNECTION_NAME, type MadeRoutine, type PastRun } from './history.ts';
 import { DEMO_ROUTINES } from './routines.ts';
 import { READ_PAGE, type DemoRoutine } from './written.ts';
 
-/** When this model is found, there is no real one, and each routine takes its own fixture model. */
+/**
+ * The fixture's own model. If this model is found, there is no real one, and each routine uses its own fixture model.
+ */
 export const FIXTURE_MODEL = 'fixture/writer-small';
 
 const modelList = z.array(
@@ -18,7 +20,7 @@ const modelList = z.array(
 );
 export type Model = z.output<typeof modelList>[number];
 
-/** Chooses the model of each routine: the one that was found, else the routine's fixture model. */
+/** Chooses the model of each routine: the model that was found, else the routine's fixture model. */
 export async function modelsFor(call: Call, { modelIds }: DemoModel): Promise<(demo: DemoRoutine) => Model> {
   const models = modelList.parse(await call('GET', '/v1/models'));
   return ({ fixtureModel }) => {
@@ -50,7 +52,7 @@ export async function makeRoutines(
 ): Promise<readonly MadeRoutine[]> {
   const connection = withId.parse(await call('POST', '/v1/connections', { name: CONNECTION_NAME, url: toolServer }));
   const made: { id: string; demo: DemoRoutine; model: Model }[] = [];
-  // One after the other, because lists are in the order of ids.
+  // Make the routines one after the other, because lists are in the order of ids.
   for (const demo of DEMO_ROUTINES) {
     const model = modelOf(demo);
     const { provider, connectionId, modelId } = model;

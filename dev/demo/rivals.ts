@@ -12,7 +12,7 @@ export interface Plan {
 interface Rival {
   readonly name: string;
   readonly pricing: string;
-  /** The first line of its pricing page, by weeks before the latest run. */
+  /** First line of the competitor's pricing page, by weeks before the latest run. */
   readonly headlineAt: (weeks: number) => string;
 }
 

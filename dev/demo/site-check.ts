@@ -51,7 +51,7 @@ function write(moment: Moment): Written {
   const rows = OWN_PATHS.map((path, index) => {
     const page = readPage(reads[index] ?? '', { ...moment, weeks: 0 });
     const ms = page?.ms ?? 0;
-    // Rounded, so that a difference between two days is a real one.
+    // The time is rounded, so that only real differences between two days are visible.
     const time = ms < 1_000 ? 'under 1 s' : `${(ms / 1_000).toFixed(1)} s`;
     return `| ${path} | ${page?.status} | ${time} | ${page?.title} |`;
   });

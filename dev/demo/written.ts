@@ -1,6 +1,6 @@
 /** The words of one run of a demo routine. */
 export interface Written {
-  /** Addresses of the pages that it reads, all in parallel. */
+  /** Addresses of the pages that the run reads, all in parallel. */
   readonly reads: readonly string[];
   readonly outcome: 'done' | 'nothing_to_report' | 'could_not';
   /** One or two sentences about the result. */

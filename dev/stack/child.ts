@@ -17,7 +17,7 @@ export interface ChildOptions {
   logFile?: string;
   /** Signal that ends the process, and the wait before SIGKILL. Default SIGTERM and 5 s. */
   stop?: StopOptions;
-  /** Returns true while the caller that started the child handles its end, which is then not reported as unexpected. */
+  /** While this returns true, the code that started the child handles its end, which is not reported as unexpected. */
   isStarting?: () => boolean;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
@@ -38,9 +38,9 @@ export interface Child {
   stopOptions: StopOptions;
   /** Resolves when the process has ended, for any reason; never rejects. */
   exited: Promise<ChildExit>;
-  /** Undefined while it runs. */
+  /** Returns how the process ended; undefined while it runs. */
   exit(): ChildExit | undefined;
-  /** Returns the last 4,000 characters of its log file since its start. */
+  /** Returns the last 4,000 characters that the process has written to its log file. */
   outputTail(): string;
   stop(): Promise<void>;
 }

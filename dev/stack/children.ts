@@ -10,7 +10,7 @@ import type { Child, ChildExit, Log, SpawnChild } from './child.ts';
 import { savePidFile, stopSurvivors } from './guarded.ts';
 import type { Guarded } from './guarded.ts';
 
-/** Puts a process under the watchdog, and returns a function that takes it out again. */
+/** Makes the watchdog guard a process. Returns a function that ends this. */
 export type Guard = (process: Guarded) => () => void;
 
 export interface Children {

@@ -24,7 +24,7 @@ export interface Ports {
   readonly mail: number;
 }
 
-/** The ports of a local start, each with the variable that moves it. */
+/** The ports of a local start, each with the variable that changes it. */
 export const PORT_VARIABLES = {
   api: ['PORT', 3000],
   ui: ['UI_PORT', 3001],
@@ -42,7 +42,7 @@ export const PORT_VARIABLES = {
 } as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
 
 /**
- * Reads the ports. `PORT_OFFSET` moves all of them, except those with a variable of their own.
+ * Reads the ports. `PORT_OFFSET` is added to each port whose own variable is not set.
  * @throws an error that names the variable whose value is not a port, or is a port that browsers block
  */
 export function readPorts(env: NodeJS.ProcessEnv): Ports {

@@ -141,7 +141,7 @@ function certificates(folder: string): { ca: string; cert: string; key: string }
   return { ca: file('ca'), cert: file('cert'), key: file('key') };
 }
 
-/** Removes the port of metrics, which the API uses. */
+/** Removes the port of metrics, because the API uses that port. */
 function withoutMetrics(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { METRICS_PORT: _, ...rest } = env;
   return rest;

@@ -18,7 +18,7 @@ export interface PostgresOptions {
   log: Log;
   /** Starts the server; use the supervisor's function, so that the server cannot outlive us. */
   spawn?: SpawnChild;
-  /** Binaries of another version than the package has. */
+  /** Binaries to use in place of those of the package. */
   binaries?: PostgresBinaries;
   /** Server settings that override our own, for example `{ fsync: 'off' }` in tests. */
   settings?: Record<string, string>;
@@ -112,7 +112,7 @@ async function startedAndReady(
   let server = await start();
   while (!(await isReady(server))) {
     if (server.exit() !== undefined) {
-      // The last backends of a killed server need a moment to notice that.
+      // The last backends of a killed server need a moment to notice its end.
       const inUse = /shared memory block .* is still in use/.test(server.outputTail());
       if (!inUse || Date.now() > deadline) throw failed('Postgres ended', server);
       await sleep(200);

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
 
 /**
- * Identity of a process: its pid and its start time (an opaque text), which tell it from a later process with the same
- * pid.
+ * Identity of a process: its pid and its start time (an opaque text), which distinguish it from a later process with
+ * the same pid.
  */
 export interface ProcessIdentity {
   pid: number;
@@ -61,7 +61,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns true when a process has this pid. It is cheap, but the pid may belong to another process by now. */
+/** Returns true when a process has this pid. The check is cheap, but the pid may belong to another process by now. */
 export function exists(pid: number): boolean {
   // A signal 0 would also reach a zombie.
   if (process.platform === 'linux') return identify(pid) !== undefined;

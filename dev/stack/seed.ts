@@ -46,8 +46,8 @@ interface SeedOptions {
 }
 
 /**
- * Creates the demo organization with a project of three routines and their past, or finds that of an earlier start. It
- * starts the site check and activates the routines only if that costs nothing.
+ * Creates the demo organization with a project of three routines and their past, or finds the one of an earlier start.
+ * Starts the site check and activates the routines only if runs cost nothing.
  */
 export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<Demo> {
   const { databaseUrl, model } = options;
@@ -79,11 +79,11 @@ export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<D
     const call = person.inProject(projectId);
     const apiKey = await createKey(call);
     if (kept?.isReached === false && state === 'there' && kept.demo.routineId !== null) {
-      // A person has revoked the key, and the rest is still there.
+      // A person has revoked the key, but the demo still exists.
       keep({ ...kept.demo, apiKey });
       return seedDemo(baseUrl, options);
     }
-    // Stored now, so that after an interrupted start the next one continues with this project.
+    // The project is stored now, so that the next start continues with it if this one is interrupted.
     keep({ apiKey, projectId });
     await markDemo(database, projectId);
     return makeDemo(call, database, { ...options, model }, (ids) => keep({ apiKey, projectId, ...ids }));
@@ -97,7 +97,7 @@ type DemoFile = z.output<typeof demoFile>;
 /** Stores the facts that the next start needs. A field that is left out is stored as null, empty or false. */
 type Keep = (fields: Partial<DemoFile> & Pick<DemoFile, 'apiKey'>) => DemoFile;
 
-/** Makes the routines with their past, and lets them run if that costs nothing. */
+/** Makes the routines with their past, and lets them run if runs cost nothing. */
 async function makeDemo(
   call: Call,
   database: Database,
@@ -161,7 +161,7 @@ async function lookAfter(
   model: DemoModel | undefined,
 ): Promise<Demo> {
   const isOutdated = model !== undefined && !model.modelIds.includes(FIXTURE_MODEL);
-  // A routine whose model a person has changed keeps it.
+  // A routine keeps its model if a person has changed it.
   const ofFixture = new Set(DEMO_ROUTINES.map(({ fixtureModel }) => fixtureModel));
   const moved = routines.filter((routine) => isOutdated && ofFixture.has(routine.model.modelId));
   const names = ({ name }: Routine) => name;

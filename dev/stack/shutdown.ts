@@ -25,7 +25,7 @@ export function stopOnSignals(stop: () => Promise<void>): void {
   void whenNpmIsGone().then(handle);
 }
 
-/** Resolves when the npm process that runs this script has ended; never without one. */
+/** Resolves when the npm process that runs this script has ended; never resolves without npm. */
 async function whenNpmIsGone(): Promise<void> {
   if (process.env['npm_lifecycle_event'] === undefined) return new Promise(() => {});
   const parent = process.ppid;

@@ -25,7 +25,7 @@ export type ModelDialect = (typeof MODEL_DIALECTS)[number];
 export interface ModelFigures {
   readonly contextTokens?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
-  /** US dollars per token, as decimal strings. */
+  /** Prices in US dollars per token, as decimal strings. */
   readonly prices?: { input: string; output: string; cachedInput?: string | undefined } | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface ModelSource {
   readonly dialect: ModelDialect;
   /** True for the operator's own server, whose models cost nothing. */
   readonly free: boolean;
-  /** False leaves the name of the source off its models' ids, even if there are other sources. */
+  /** True puts the name of the source before its models' ids if there are other sources; false never does. */
   readonly prefix: boolean;
   readonly figures: Readonly<Record<string, ModelFigures>>;
 }

@@ -35,7 +35,7 @@ export function secretFromFile(
   try {
     const file = statSync(path);
     if (!file.isFile()) return fault(`${path} is not a file`);
-    // Windows stores permissions elsewhere, so they are not checked there.
+    // Windows stores permissions elsewhere, so the check skips Windows.
     if (process.platform !== 'win32' && (file.mode & 0o007) !== 0) {
       return fault(`${path} is open to every user of the machine; run chmod o-rwx on it`);
     }

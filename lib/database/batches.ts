@@ -22,7 +22,7 @@ export function deleteBatch(
 }
 
 /**
- * Works on items one after the other, each in a transaction of its own. A failed item does not stop the later ones.
+ * Works on items one after the other, each in a separate transaction. A failed item does not stop the later ones.
  * @param given.failed is called with each failure and its item
  * @throws the signal's reason; at once, an error that means that Postgres is away; after all items, the first error
  */

@@ -3,7 +3,10 @@ import type { Log } from '../log.ts';
 import type { Db } from './database.ts';
 
 const EVERY_MS = 60_000;
-/** Difference from which the clock of this machine counts as wrong. A smaller one may be an effect of the network. */
+/**
+ * Difference from which the clock of this machine counts as wrong. A smaller difference may be an effect of the
+ * network.
+ */
 const NEAR_MS = 3_000;
 /**
  * Duration from which a measurement is too inexact to replace the present correction. The first measurement takes

@@ -23,7 +23,7 @@ export interface Db extends Sender {
    * values: too slow if the best plan depends on the values, as for a window of time.
    */
   plannedRows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
-  /** Runs a statement for its effect and tells how many rows it touched. */
+  /** Runs a statement for its effect and returns the number of affected rows. */
   run(...statement: Statement): Promise<number>;
 }
 
@@ -99,7 +99,7 @@ class UnnamedStatements extends pg.Client {
   }
 }
 
-/** Reads the common clock of all processes. The time stands still during a transaction. */
+/** Reads the common clock of all processes. The time does not change during a transaction. */
 export async function databaseTime(db: Db): Promise<Date> {
   const time = await db.row<{ now: Date }>`select now()`;
   if (time === undefined) throw new Error('no time from the database');
@@ -202,7 +202,7 @@ function prepared(...statement: Statement): pg.QueryConfig {
   let name = names.get(text);
   if (name === undefined) {
     name = createHash('sha1').update(text).digest('base64url').slice(0, 20);
-    // Only code makes the texts, so they are few. The limit guards against a wrongly built query.
+    // Only code makes the texts of statements, so there are few. The limit guards against a wrongly built query.
     if (names.size < 2_000) names.set(text, name);
   }
   return { name, text, values };

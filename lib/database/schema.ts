@@ -19,14 +19,17 @@ export function migrationName(file: string): string {
 
 /**
  * Lists the migrations of this release that the database lacks. The database may have later migrations, because this
- * release also runs on the schema of the next.
+ * release also runs on the schema of the next release.
  */
 export async function missingMigrations(db: Db): Promise<string[]> {
   const applied = new Set(await appliedMigrations(db));
   return (await migrationFiles()).map(migrationName).filter((name) => !applied.has(name));
 }
 
-/** Says that the database was made before the first release, 0.1.0, with other migrations; undefined otherwise. */
+/**
+ * Returns a message if the database was made before the first release, 0.1.0, with other migrations; undefined
+ * otherwise.
+ */
 export async function madeBeforeFirstRelease(db: Db): Promise<string | undefined> {
   const applied = await appliedMigrations(db);
   const [first = ''] = await migrationFiles();
@@ -48,7 +51,7 @@ export async function appliedMigrations(db: Db): Promise<string[]> {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Tells an operator which migrations are missing, and the remedy. */
+/** Explains to an operator which migrations are missing, and the remedy. */
 export function schemaTooOld(missing: readonly string[]): string {
   const [first] = missing;
   const which = missing.length === 1 ? first : `${missing.length} migrations from ${first} on`;

@@ -16,12 +16,12 @@ export function storableJson(value: unknown): string {
   return UNSTORABLE.test(json) || HUGE_NUMBER.test(json) ? cleanedJson(value) : json;
 }
 
-/** Finds the JSON escapes of NUL and of surrogates, so that most values need no walk through their parts. */
+/** Finds the JSON escapes of NUL and of surrogates. Most texts have none, so that their parts need not be examined. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
 /**
- * Finds every number that would have more than a thousand digits, and some shorter numbers, so that few values are
- * walked.
+ * Finds every number that would have more than a thousand digits, and some shorter numbers. Most texts have none, so
+ * that their parts need not be examined.
  */
 const HUGE_NUMBER = /(?:^|[:,[])-?(?:[\d.]{900}|[\d.]+[eE][+-]?\d{3})/;
 
@@ -38,8 +38,8 @@ function cleanedJson(value: unknown): string {
 }
 
 /**
- * The present time, for rows that are due or over at once. Columns of times round to milliseconds, also upwards, so a
- * plain `now()` may be half a millisecond in the future.
+ * The present time, for rows that are due or over at once. Columns of times round to milliseconds, and may round up, so
+ * a plain `now()` may be half a millisecond in the future.
  */
 export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
 

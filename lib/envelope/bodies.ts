@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import type { Purpose } from './claims.ts';
 
-/** A message in the form of the model library, which checks it in the session. */
+/** A message in the form of the model library. The library checks the message in the session. */
 const message = z.looseObject({ role: z.enum(['system', 'user', 'assistant', 'tool']) });
 
 /** Body of a model step. `hello`, `verify` and `catalog` have an empty body; `cancel` names the request. */
@@ -35,7 +35,8 @@ export const runResult = z.strictObject({
       name: z.string(),
       input: z.unknown(),
       /**
-       * True when no such tool exists or the arguments are unusable. `messages` already hold the refusal of the call.
+       * True when no such tool exists or the arguments are unusable. `messages` already contain the refusal of the
+       * call.
        */
       invalid: z.boolean(),
     }),
@@ -51,7 +52,7 @@ export const runResult = z.strictObject({
 
 export const helloResult = z.strictObject({
   instanceId: z.string(),
-  /** The highest epoch that the runtime has seen; a new lease takes a higher one. */
+  /** The highest epoch that the runtime has seen; a new lease takes a higher epoch. */
   epoch: z.int().min(0),
   /** `process` isolates nothing: production refuses such a runtime. */
   sandbox: z.enum(['bubblewrap', 'process']),

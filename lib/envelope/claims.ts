@@ -5,7 +5,9 @@ const PURPOSES = ['hello', 'verify', 'catalog', 'run', 'cancel'] as const;
 
 export type Purpose = (typeof PURPOSES)[number];
 
-/** The audience of a `hello`, whose sender does not know the runtime yet. No other purpose may have this audience. */
+/**
+ * The audience of a `hello`, because its sender does not know the runtime yet. No other purpose may have this audience.
+ */
 export const ANY_INSTANCE = 'any';
 
 const id = z.string().min(1).max(200);
@@ -18,7 +20,7 @@ export const claimsSchema = z.strictObject({
   issuer: id,
   /** Instance id of the runtime. */
   audience: id,
-  /** Made of run, step and provider attempt; the same for every delivery of a call. */
+  /** Id made of run, step and provider attempt; the same for every delivery of a call. */
   requestId: id,
   issuedAt: unixSeconds,
   /** Time until which the runtime may accept the envelope. */

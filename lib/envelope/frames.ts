@@ -53,7 +53,7 @@ export function createFrameSealer(options: FrameOptions): (content: FrameContent
 /**
  * Opens the frames of one response in their order.
  * @param issuer null accepts any instance, for the response to a `hello`
- * @throws {EnvelopeError} for a gap, a repeat, a frame after the last one, or a frame that does not open
+ * @throws {EnvelopeError} for a gap, a repeat, a frame after the last frame, or a frame that does not open
  */
 export function createFrameOpener({
   issuer,

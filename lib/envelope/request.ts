@@ -6,11 +6,14 @@ import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
 import { now } from '../clock.ts';
 
-/** Seconds for which an envelope is accepted after it was made, and the most that the two clocks may differ by. */
+/** Seconds for which an envelope is accepted after it was made; also the most by which the two clocks may differ. */
 const ACCEPT_SECONDS = 60;
 const SKEW_SECONDS = 60;
 
-/** Thrown for an envelope that cannot be opened, is too old or is for another instance. The error never tells which. */
+/**
+ * Thrown for an envelope that cannot be opened, is too old or is for another instance. The error never says which of
+ * these is the case.
+ */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError';
 
@@ -28,7 +31,7 @@ const credentialSchema = z.strictObject({
 
 const payloadSchema = z.strictObject({
   claims: claimsSchema,
-  /** JSON text, so that its hash means the same on both sides. */
+  /** Body as JSON text, so that its hash means the same on both sides. */
   body: z.string(),
   /** Credential, kept out of the body: a retry with a renewed credential is still the same call. */
   credential: credentialSchema.nullable(),

@@ -1,7 +1,7 @@
 import { ExactNumber, findExact, isTooLong, mayBeExact, sendAsText, type JsonPath } from './parse.ts';
 
 /**
- * Names what parsing a JSON text loses: one of two values with the same name, or digits beyond those that are stored.
+ * Names what parsing a JSON text loses: one of two values with the same name, or digits that are not stored.
  * @param value the parsed text
  */
 export function jsonFault(text: string, value: unknown): string | undefined {

@@ -21,7 +21,7 @@ export class ExactNumber {
     return JSON.rawJSON(this.source);
   }
 
-  /** Returns the number in plain digits, equal for equal numbers, or with an exponent if it is too long. */
+  /** Returns the number in plain digits, or with an exponent if it is too long. Equal numbers give equal texts. */
   toString(): string {
     const { sign, digits, exponent } = decimalOf(this.source);
     if (isTooLong(this)) return `${sign}${digits}e${exponent}`;
@@ -32,8 +32,8 @@ export class ExactNumber {
 }
 
 /**
- * Parses JSON without rounding. A number that no double represents becomes an `ExactNumber`, or the result of `make`
- * for its source.
+ * Parses JSON without rounding. A number that no double represents becomes an `ExactNumber` or, if `make` is given, the
+ * value that `make` returns for the number's text.
  * @throws {SyntaxError}
  */
 export function parseExact(

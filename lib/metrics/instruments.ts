@@ -23,7 +23,10 @@ const LAG_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3_600
 const MODEL_SECONDS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
 const WEBHOOK_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-/** Creates the metrics of events. A name never changes, because dashboards and alerts of operators rely on it. */
+/**
+ * Creates the metrics of events. The name of a metric never changes, because dashboards and alerts of operators rely on
+ * it.
+ */
 export function createInstruments(registry: Registry) {
   const registers = [registry];
   return {

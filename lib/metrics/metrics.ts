@@ -31,7 +31,7 @@ export interface Metrics {
   modelCost(model: string, costUsd: string | null): void;
   /** Counts an event of the payment processor. `outcome` is `accepted`, or the reason why the event was ignored. */
   paymentEvent(event: { kind: string; outcome: string }): void;
-  /** Counts a condition of payment that needs an operator. */
+  /** Counts a payment problem that needs an operator. */
   paymentAlert(alert: string): void;
 }
 

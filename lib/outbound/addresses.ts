@@ -5,13 +5,13 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
  * Tells whether a connection to this address is allowed: public unicast only, and with `allowPrivateNetwork` also
- * loopback, private, carrier-grade NAT and unique local addresses. Cloud metadata addresses are never allowed.
- * Every IPv6 form that carries an IPv4 address (compatible, mapped, translated, NAT64, 6to4, Teredo, ISATAP) is refused
- * with any address in it, because the network on the way decides which address is reached.
+ * loopback, private, carrier-grade NAT and unique local addresses. Cloud metadata addresses are never allowed. Every
+ * IPv6 form that contains an IPv4 address (compatible, mapped, translated, NAT64, 6to4, Teredo, ISATAP) is always
+ * refused, because the network on the way decides which address is reached.
  */
 export function isPermittedAddress(address: string, allowPrivateNetwork: boolean): boolean {
-  // Accept only spellings that the operating system itself reads: ipaddr.js also accepts octal and hexadecimal ones. A
-  // zone id (`fe80::1%eth0`) names an interface of this machine.
+  // Accept only spellings that the operating system itself reads: ipaddr.js also accepts octal and hexadecimal
+  // spellings. A zone id (`fe80::1%eth0`) names an interface of this machine.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   if (isMetadataAddress(parsed)) return false;

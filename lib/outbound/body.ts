@@ -4,11 +4,11 @@ import { exchangeFault, OutboundError } from './errors.ts';
 export interface BodyLimit {
   host: string;
   signal: AbortSignal;
-  /** Limit after decompression. */
+  /** Most bytes after decompression. */
   maxBytes: number;
   /** Behaviour at the limit: `error` fails; `truncate` ends the body and closes the connection. */
   onOverflow: 'error' | 'truncate';
-  /** Called once, also when the body fails or is cancelled. */
+  /** Called once, even when the body fails or is cancelled. */
   onEnd: (end: BodyEnd) => void;
 }
 
@@ -17,10 +17,10 @@ export type BodyEnd =
   { how: 'complete' | 'truncated' | 'cancelled' } | { how: 'failed'; fault: unknown };
 
 /**
- * Returns the response's body as a stream that ends at the limit and fails with `OutboundError`.
- * undici closes the connection of a response that becomes garbage while its body is not locked. So the stream keeps the
- * response alive: a body read late would otherwise be empty. It locks the body at the first read only: a response that
- * is never read would otherwise hold its connection.
+ * Returns the response's body as a stream that ends at the limit and fails with `OutboundError`. undici closes the
+ * connection of a response that becomes garbage while its body is not locked. So the stream keeps the response alive: a
+ * body read late would otherwise be empty. The stream locks the body only at the first read: a response that is never
+ * read would otherwise hold its connection.
  */
 export function limitedBody(response: Response, limit: BodyLimit): ReadableStream<Uint8Array> | null {
   const { body } = response;

@@ -29,7 +29,7 @@ export interface Answer {
   status: number;
   statusText: string;
   headers: Headers;
-  /** Null if HTTP allows no body. Any other body must be read or cancelled. */
+  /** Body of the response; null if HTTP allows none. Any other body must be read or cancelled. */
   body: ReadableStream<Uint8Array> | null;
   /** Tells whether the body was cut off, once it has ended. */
   isTruncated: () => boolean;
@@ -75,7 +75,7 @@ export async function call(request: OutboundRequest, limits: CallLimits, context
 interface TimeLimit {
   /** Aborts at the deadline, or with the caller's signal and its reason. */
   signal: AbortSignal;
-  /** Frees the timer and the listener. The caller calls it when the exchange has ended, successfully or not. */
+  /** Frees the timer and the listener. The caller calls this when the exchange has ended, successfully or not. */
   release: () => void;
 }
 

@@ -47,7 +47,7 @@ export interface OutboundClient {
 export function createOutboundClient(options: OutboundClientOptions): OutboundClient {
   const { allowPrivateNetwork } = options;
   const agent = new Agent({
-    // HTTP/1.1 only: with HTTP/2 undici repeats requests that a server declares unprocessed.
+    // Use HTTP/1.1 only, because with HTTP/2 undici repeats requests that a server declares unprocessed.
     allowH2: false,
     headersTimeout: options.headersTimeoutMs ?? 300_000,
     bodyTimeout: options.idleTimeoutMs ?? 300_000,

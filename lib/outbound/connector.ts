@@ -17,15 +17,14 @@ interface ConnectorOptions {
 /**
  * Opens connections to permitted addresses only. A name is resolved once, here, and the socket gets exactly the
  * addresses that were checked, so a DNS response that changes afterwards has no effect. Host header and TLS server name
- * keep the name.
- * A pooled connection needs no second check: pools are kept per origin, the address of an open socket cannot change,
- * and a new socket comes through here again.
+ * keep the name. A pooled connection needs no second check: pools are kept per origin, the address of an open socket
+ * cannot change, and a new socket is checked here again.
  */
 export function createGuardedConnector(options: ConnectorOptions): buildConnector.connector {
   const connect = buildConnector({
     allowH2: false,
     autoSelectFamily: true,
-    // Time before the next address is tried. Node's default of 250 ms gives up on every address of a far host.
+    // Time before the next address is tried. Node's default of 250 ms gives up on every address of a distant host.
     autoSelectFamilyAttemptTimeout: 2_000,
     rejectUnauthorized: true,
     timeout: options.connectTimeoutMs,
@@ -67,8 +66,8 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One forbidden address refuses the host. No honest host has both forbidden and allowed addresses: such a mix is a
-  // sign of a rebinding attempt, and a connection to an allowed address would hide the attempt.
+  // Refuse a host if one of its addresses is forbidden. No honest host has both forbidden and allowed addresses: such a
+  // mix is a sign of a rebinding attempt, and a connection to an allowed address would hide the attempt.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);
   }
@@ -85,7 +84,10 @@ async function lookupAll(hostname: string, lookup: Lookup): Promise<readonly str
   }
 }
 
-/** The message leaves the address out, because outsiders must not learn the addresses of an internal zone. */
+/**
+ * Makes the error for a host that is not public. The message leaves the address out, because outsiders must not learn
+ * the addresses of an internal zone.
+ */
 function notPublic(host: string): OutboundError {
   return new OutboundError('blocked_address', 'the host has an address that is not public', { host });
 }
@@ -101,8 +103,8 @@ export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 /**
  * Asks the DNS servers directly. The operating system's resolver blocks one of the process's four pool threads while a
- * server is silent, so a few such hosts would stall every file and DNS operation; it also tries the search domains and
- * the hosts file, which name only private hosts.
+ * server is silent, so a few silent servers would stall every file and DNS operation; it also tries the search domains
+ * and the hosts file, which name only private hosts.
  */
 export function createPublicLookup(servers?: readonly string[]): Lookup {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
@@ -116,7 +118,10 @@ export function createPublicLookup(servers?: readonly string[]): Lookup {
   };
 }
 
-/** Asks the operating system's resolver, for local use: it knows `localhost`, the hosts file and container names. */
+/**
+ * Asks the operating system's resolver, for local use: it also finds `localhost`, the hosts file's names and
+ * containers.
+ */
 export async function systemLookup(hostname: string): Promise<readonly string[]> {
   const addresses = await lookup(hostname, { all: true });
   return addresses.map(({ address }) => address);

@@ -1,6 +1,6 @@
 /**
  * Thrown when an outbound exchange fails. The message names the problem and the host and is safe to show, store and
- * log. It has no `cause`, because errors of sockets and parsers carry resolved addresses and received bytes.
+ * log. It has no `cause`, because errors of sockets and parsers contain resolved addresses and received bytes.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
@@ -8,8 +8,8 @@ export class OutboundError extends Error {
   /** Host as in the URL, mostly with its port; absent when the URL could not be parsed. */
   readonly host: string | undefined;
   /**
-   * False only when it is certain that no byte of the request was sent. Even a request that is not idempotent may then
-   * be repeated.
+   * True unless it is certain that no byte of the request was sent. Even a request that is not idempotent may be
+   * repeated if none was sent.
    */
   readonly mayHaveArrived: boolean;
 

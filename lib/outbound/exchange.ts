@@ -31,8 +31,8 @@ export async function exchange(
 }
 
 /**
- * Removes headers that belong to the connection: `Host` would change the TLS server name, and the others would break
- * the framing of the request.
+ * Removes headers that belong to the connection: `Host` would change the TLS server name, and the other headers would
+ * break the framing of the request.
  */
 function sendableHeaders({ headers, body }: OutboundRequest): Headers {
   const sendable = new Headers(headers);
@@ -100,7 +100,7 @@ export async function readOutgoing(
   }
 }
 
-/** Recognizes the post of a text, as of JSON-RPC, which can be read without a stream. */
+/** Tells whether a request posts a text, as JSON-RPC does: such a body can be read without a stream. */
 function isPlainPost(init: RequestInit | undefined): init is RequestInit & { body: string } {
   return typeof init?.body === 'string' && init.method?.toUpperCase() === 'POST';
 }

@@ -14,10 +14,9 @@ export interface FetchLimits {
 }
 
 /**
- * Creates a `fetch` for libraries that take one. It differs from the standard one: errors are
- * `OutboundError`; at most five redirects are followed, with the checks of `follow`;
- * `redirect: 'manual'` returns the redirect itself, readable; a request body is read into memory
- * before it is sent. An abort rejects with the signal's reason.
+ * Creates a `fetch` for libraries that accept one. It differs from the standard `fetch`: errors are `OutboundError`; at
+ * most five redirects are followed, with the checks of `follow`; `redirect: 'manual'` returns the redirect itself,
+ * readable; a request body is read into memory before it is sent. An abort rejects with the signal's reason.
  */
 export function createGuardedFetch(
   context: CallContext,

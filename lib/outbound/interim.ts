@@ -7,7 +7,7 @@ const BEGUN = 'HTTP/1.1 100';
 const LONGEST = 4_096;
 
 /**
- * Drops each `100 Continue` that comes before the response to a request: a server may send an unrequested one (RFC
+ * Drops each `100 Continue` that comes before the response to a request: a server may send one without being asked (RFC
  * 9110, section 15.2), and undici would close the connection. Bytes of a response pass unchanged.
  */
 export function withoutInterim<S extends Socket>(socket: S): S {

@@ -11,7 +11,7 @@ const EXCERPT_BYTES = 1_024;
 /** The longest wait that a receiver may ask for. */
 export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** Outcome of a post: a response, or the reason for a missing one in the service's words. */
+/** Outcome of a post: a response, or in the service's words the reason why there is none. */
 export interface Exchange {
   readonly status: number | null;
   readonly error: string | null;
@@ -24,7 +24,7 @@ export interface Exchange {
 }
 
 export interface PostRequest extends Pick<OutboundRequestOptions, 'url' | 'headers' | 'cutBodyAfterMs'> {
-  /** JSON text. */
+  /** Body as JSON text. */
   readonly body: string;
   /** Limit of the whole exchange, 20 seconds by default. */
   readonly timeoutMs?: number | undefined;

@@ -9,7 +9,10 @@ export interface Followed {
 }
 
 export interface RedirectOptions {
-  /** Number of redirects that are followed; one more throws. `return` returns a redirect like any other response. */
+  /**
+   * Number of redirects that are followed; one more redirect throws. `return` returns a redirect like any other
+   * response.
+   */
   redirects: RedirectLimit;
   /** Returns the URL; throws unless it is allowed. */
   check: (url: string) => URL;
@@ -92,7 +95,7 @@ const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Marks an error as one after a redirect: the first server has already received the request. */
+/** Marks an error that follows a redirect: the first server has already received the request. */
 function afterRedirect(error: unknown, from: URL): unknown {
   if (!(error instanceof OutboundError) || error.code === 'redirect_refused') return error;
   const isBlocked = error.code === 'blocked_url' || error.code === 'blocked_address';

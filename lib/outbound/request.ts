@@ -10,7 +10,7 @@ export interface OutboundRequestOptions {
   body?: string | Uint8Array<ArrayBuffer>;
   /** Limits the whole exchange, from name resolution to the last byte. Default 20 seconds. */
   timeoutMs?: number;
-  /** Limit after decompression. Default 1 MiB. */
+  /** Most bytes of the response after decompression. Default 1 MiB. */
   maxResponseBytes?: number;
   /**
    * `error` (default) fails with `response_too_large`; `truncate` stops reading at the limit and closes the connection.
@@ -81,7 +81,7 @@ type Body = ReadableStream<Uint8Array>;
 
 interface ReadBody {
   readonly body: Buffer;
-  /** False when the body broke off or was cut. */
+  /** True when the body is complete, and false when it broke off or was cut. */
   readonly whole: boolean;
 }
 

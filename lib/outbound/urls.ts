@@ -11,7 +11,7 @@ export function checkedUrl(input: string | URL, allowPrivateNetwork: boolean): U
   if (text.length > MAX_URL_LENGTH) {
     throw new OutboundError('blocked_url', `a URL may have at most ${MAX_URL_LENGTH} characters`);
   }
-  // The parser silently drops or changes these characters, so the called address would not be the one that a person
+  // The parser silently drops or changes these characters, so the called address would not be the address that a person
   // reads.
   if (/[\s\\\p{Cc}]/u.test(text)) {
     throw new OutboundError('blocked_url', 'a URL may not contain spaces, backslashes or controls');

@@ -8,7 +8,9 @@ const parameters = z
   });
 
 const oauthFields = {
-  /** Issuer for the discovery of settings that are left out, and to compare with `iss` of responses and ID tokens. */
+  /**
+   * Issuer, from which missing settings are discovered, and with which `iss` of responses and ID tokens is compared.
+   */
   issuer: providerUrl.optional(),
   tokenEndpoint: providerUrl.optional(),
   revocationEndpoint: providerUrl.optional(),
@@ -28,7 +30,7 @@ const oauthFields = {
   accountLabelClaim: z.string().min(1).optional(),
 };
 
-/** Device authorization grant (RFC 8628). */
+/** Sign-in by the device authorization grant (RFC 8628). */
 export const deviceCodeAuth = z
   .strictObject({
     kind: z.literal('device_code'),
@@ -40,7 +42,7 @@ export const deviceCodeAuth = z
     requireEndpoints(auth, ['tokenEndpoint', 'deviceAuthorizationEndpoint'], context);
   });
 
-/** Authorization code with PKCE. */
+/** Sign-in by an authorization code with PKCE. */
 export const oauthAuth = z
   .strictObject({
     kind: z.literal('oauth'),

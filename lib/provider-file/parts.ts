@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 /**
- * https, or http at the loopback, where the fixture providers listen; the guarded client refuses that in production.
+ * An address with https, or with http at the loopback, where the fixture providers listen; the guarded client refuses
+ * http in production.
  */
 export const providerUrl = z
   .url({ protocol: /^https?$/, abort: true, error: 'expected an https URL' })

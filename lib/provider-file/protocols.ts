@@ -8,7 +8,7 @@ export interface AllowedRequest {
   readonly path: string;
 }
 
-/** The one request of a model step in each protocol. By default a session may send no other. */
+/** The one request of a model step in each protocol. By default a session may send no other request. */
 const DEFAULT_REQUEST: Readonly<Record<Protocol, AllowedRequest>> = {
   'openai-chat': { method: 'POST', path: '/chat/completions' },
   'openai-responses': { method: 'POST', path: '/responses' },

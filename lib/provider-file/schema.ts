@@ -3,7 +3,9 @@ import { deviceCodeAuth, apiKeyAuth, oauthAuth } from './auth-schema.ts';
 import { providerUrl, requestPath, header, safeHeaders, dottedPath } from './parts.ts';
 import { PROTOCOLS } from './protocols.ts';
 
-/** The page that an operator must read before offering the provider, and its rule for products like this one. */
+/**
+ * The page that an operator must read before offering the provider, and the provider's rule for products like this one.
+ */
 const terms = z.strictObject({
   page: providerUrl,
   thirdPartyUse: z.enum(['allowed', 'by_agreement', 'forbidden']),
@@ -37,7 +39,7 @@ const api = z.strictObject({
   baseUrl,
   protocol: z.enum(PROTOCOLS),
   headers: safeHeaders.default({}),
-  /** Header that carries an ID token's claim, which names the account. */
+  /** Header for the claim of an ID token that names the account. */
   accountHeader: z.strictObject({ name: header, claim: z.string().min(1) }).optional(),
   /**
    * Requests that a session may make, among them the POST of a model step; by default the one request of the protocol.
@@ -67,7 +69,7 @@ const models = z.strictObject({
   id: dottedPath.min(1),
   name: dottedPath.min(1).optional(),
   contextTokens: dottedPath.min(1).optional(),
-  /** Keeps only models with this value, for a list with more than chat models. */
+  /** Keeps only models with this value, for a list that has other models besides chat models. */
   keep: z
     .strictObject({
       path: dottedPath.min(1),

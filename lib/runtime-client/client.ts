@@ -19,9 +19,9 @@ import { now } from '#lib/clock.ts';
 
 export interface RuntimeClientSettings {
   readonly url: string;
-  /** base64 of 32 bytes, the same as the runtime's. */
+  /** Shared secret: base64 of 32 bytes, the same as the runtime's. */
   readonly secret: string;
-  /** PEM of the only trusted authority. */
+  /** Certificate (PEM) of the only trusted authority. */
   readonly ca: string;
   /** Name of the calling process, for the envelope. */
   readonly issuer: string;
@@ -75,7 +75,7 @@ export interface RuntimeClient {
   close(): Promise<void>;
 }
 
-/** Most deliveries of a call whose stream breaks, and the pause before the next one. */
+/** Most deliveries of a call whose stream breaks, and the pause before the next delivery. */
 const DELIVERIES = 3;
 const PAUSE_MS = 500;
 

@@ -134,7 +134,7 @@ function startSilenceClock(ms: number, outer: AbortSignal | undefined) {
   };
 }
 
-/** Splits a stream of bytes into lines. A rest without a line end is dropped. */
+/** Splits a stream of bytes into lines. Text after the last line end is dropped. */
 export async function* linesOf(body: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<string> {
   let parts: string[] = [];
   let bytes = 0;
@@ -153,11 +153,11 @@ export async function* linesOf(body: AsyncIterable<Buffer>, maxLineBytes: number
 }
 
 /**
- * Reasons for a missing sealed response. The call may be running or even over: only a repeat with the same request id
- * shows which.
+ * Reasons why a sealed response is missing. The call may be running or even over: only a repeat with the same request
+ * id shows which.
  */
 export type UnreachableReason =
-  /** No connection, or none to the runtime of the pinned authority. */
+  /** No connection, or no connection to a runtime with the pinned authority. */
   | 'no_connection'
   /** The runtime is full or stopping. It began nothing. */
   | 'busy'

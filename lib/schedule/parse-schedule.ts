@@ -144,7 +144,7 @@ function parseFields(texts: FieldTexts): CronFields {
 }
 
 function parse(texts: readonly string[]): CronFields {
-  // The date keeps cron-parser from reading the clock; only its reading of the fields is used.
+  // Give a date, so that cron-parser does not read the clock. Only its reading of the fields is used.
   const options = { currentDate: EPOCH, tz: 'UTC' };
   return CronExpressionParser.parse(texts.join(' '), options).fields;
 }

@@ -15,17 +15,17 @@ export interface ParsedSchedule {
 
 /** The month, day-of-month and day-of-week fields, which together choose calendar days. */
 export interface ScheduledDays {
-  /** Bits 1-12. */
+  /** Bit mask of the months: bits 1 to 12. */
   readonly months: number;
-  /** Bits 1-31. */
+  /** Bit mask of the days: bits 1 to 31. */
   readonly daysOfMonth: number;
   /** True for `L` in the day-of-month field. */
   readonly lastDayOfMonth: boolean;
-  /** Bits 0 (Sunday) to 6. */
+  /** Bit mask of the weekdays: bits 0 (Sunday) to 6. */
   readonly weekdays: number;
-  /** `5#2`: only the nth (1-5) such weekday of the month; 0 for all of them. */
+  /** For `5#2`, the place (1-5) of the weekday in the month; 0 if every such weekday counts. */
   readonly nthWeekday: number;
-  /** `5L`: bits 0 (Sunday) to 6, only the last such weekday of the month. */
+  /** For `5L`, the bit mask of weekdays that count only as the last in the month: bits 0 (Sunday) to 6. */
   readonly lastWeekdays: number;
   /** True if the day-of-month field is not `*`. */
   readonly byDayOfMonth: boolean;

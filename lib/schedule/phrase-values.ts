@@ -1,4 +1,4 @@
-/** A time of day as written; `isCertain` if it cannot mean the other half of the day. */
+/** A time of day as written. `isCertain` is true if the time cannot mean the other half of the day. */
 export interface ClockTime {
   readonly hour: number;
   readonly minute: number;
@@ -52,7 +52,7 @@ export function numberOf(word: string): number {
   return known >= 0 ? known : (TENS[word] ?? Number(word));
 }
 
-/** Reads a date of a month; `L` for its last day. */
+/** Reads a day of the month; returns `L` for the last day. */
 export function dateOf(word: string): string {
   if (word === 'last') return 'L';
   const known = ORDINALS.indexOf(word);
@@ -72,7 +72,7 @@ export function monthsIn(text: string): number[] {
   return words.map(([word]) => MONTHS.indexOf(word.slice(0, 3)) + 1).toSorted((a, b) => a - b);
 }
 
-/** Reads a time of day; undefined for an impossible one. */
+/** Reads a time of day; undefined for an impossible time. */
 export function clockTime(text: string): ClockTime | undefined {
   if (/^(?:noon|midday)/.test(text)) return { hour: 12, minute: 0, isCertain: true };
   if (text.startsWith('midnight')) return { hour: 0, minute: 0, isCertain: true };

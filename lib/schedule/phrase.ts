@@ -5,7 +5,7 @@ import type { ClockTime } from './phrase-values.ts';
 
 /**
  * Result of reading a sentence for its schedule. `phrase` is the part that was read; `why` is the rest of a sentence
- * whose subject is that part.
+ * with `phrase` as its subject.
  */
 export type PhraseReading =
   | { readonly kind: 'read'; readonly schedule: string; readonly phrase: string }
@@ -42,7 +42,7 @@ export function readSchedulePhrase(sentence: string): PhraseReading {
 
 type Found = Meaning & { readonly start: number; readonly end: number };
 
-/** Words that may stand between two parts of one schedule. */
+/** Words that may occur between two parts of one schedule. */
 const BETWEEN = /^[\s,;:()]*(?:(?:and|on|at|in|of|the|each|then|also)[\s,]+)*$/;
 
 /** Finds all words about a schedule, and groups those that belong together. */

@@ -12,7 +12,7 @@ export interface Timetable {
   /** The first and the last instant of the window, both included; null for an open end. */
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
-  /** Dates like `2026-12-24`: no occurrence while the clock of the zone shows one of them. */
+  /** Dates like `2026-12-24` without an occurrence; the clock of the zone decides which date it is. */
   readonly skipDates: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export function dateIn(timezone: string, instant: Date): string {
   return new Date(local * MS_PER_MINUTE).toISOString().slice(0, 10);
 }
 
-// Cached, because a tick after an outage may ask about the same list a million times.
+// Cache the days, because a tick after an outage may ask about the same list a million times.
 const daysOf = oncePerObject(
   (dates: readonly string[]) => new Set(dates.map((date) => Date.parse(date) / (MINUTES_PER_DAY * MS_PER_MINUTE))),
 );

@@ -3,7 +3,7 @@ import { MINUTES_PER_DAY, MINUTES_PER_HOUR, MS_PER_MINUTE } from './wall-clock.t
 
 /** A stretch of UTC minutes, counted from the epoch, over which a zone keeps one offset. */
 export interface OffsetSpan {
-  /** First minute of the offset, or a later minute that is at least `LEAD_IN` before the requested one. */
+  /** First minute of the offset, or a later minute that is at least `LEAD_IN` before the requested minute. */
   readonly start: number;
   /** The minute before which the span ends; the offset may last longer. */
   readonly end: number;

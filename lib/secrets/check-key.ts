@@ -59,8 +59,8 @@ async function sampleSecrets(db: Db): Promise<Sample[]> {
 }
 
 /**
- * Checks that at least one text opens. Not all need to: an old interrupted rotation may have left texts that no key
- * opens.
+ * Checks that at least one text opens. Not all texts must open, because an old interrupted rotation may have left texts
+ * that no key opens.
  */
 function assertOpens(secrets: SecretBox, samples: readonly Sample[]): void {
   const opens = samples.some(({ sealed, place }) => {

@@ -75,12 +75,12 @@ function reseal(secrets: SecretBox, place: SecretPlace, sealed: string): string 
   }
 }
 
-/** Returns the place to which a text of this row was sealed. */
+/** Returns the place for which a text of this row was sealed. */
 export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: Keys): SecretPlace {
   return { table, row: rowOf(keys), column: sealedAs ?? column };
 }
 
-/** A column with sealed texts. Each text is sealed to a place, which depends on its row. */
+/** A column with sealed texts. Each text is sealed for one place, which depends on its row. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;

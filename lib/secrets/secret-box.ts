@@ -8,7 +8,10 @@ export interface SecretPlace {
   readonly column: string;
 }
 
-/** A stored text that this process cannot open: a fault of the operator's keys, never of the server that needs it. */
+/**
+ * A stored text that this process cannot open: a fault of the operator's keys, never of the server for which the text
+ * was stored.
+ */
 export class SecretUnreadable extends AppError {
   constructor() {
     super(

@@ -51,7 +51,7 @@ class LazyConnection implements ConnectionLike {
   }
 
   /**
-   * Limits all of `work` by the deadline. The native half would count the deadline for each of its attempts.
+   * Limits all of `work` by the deadline. Temporal's native library would apply the deadline to each of its attempts.
    * @throws {Error} at the deadline
    */
   async withDeadline<T>(deadline: number | Date, work: () => Promise<T>): Promise<T> {

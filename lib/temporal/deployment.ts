@@ -11,7 +11,9 @@ export interface Build {
   readonly buildId: string;
 }
 
-/** Names the worker deployment of an installation. Without a configured name, each task queue has its own. */
+/**
+ * Names the worker deployment of an installation. Without a configured name, each task queue has a separate deployment.
+ */
 export function deploymentNameOf(config: Pick<Config, 'WORKER_DEPLOYMENT_NAME' | 'TEMPORAL_TASK_QUEUE'>): string {
   return config.WORKER_DEPLOYMENT_NAME ?? config.TEMPORAL_TASK_QUEUE.replaceAll(/[^\w-]/g, '-');
 }
@@ -33,7 +35,7 @@ export async function currentBuildOf(
 /**
  * Makes new workflows start on this build or, without a build, on workers that have none. Open workflows stay on their
  * build.
- * @throws the server's refusal while the build does not poll every task queue that the current one polls
+ * @throws the server's refusal while the build does not poll every task queue that the current build polls
  */
 export async function setCurrentBuild(
   { workflowService, options }: Client,
@@ -82,7 +84,7 @@ export async function openWorkflowsOf(client: Client, { deploymentName, buildId 
 
 const { INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueType;
 
-/** Names of the search attributes that workflows carry. All are keywords. */
+/** Names of the search attributes of workflows. All are keywords. */
 export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTE).map(({ name }) => name);
 
 /**

@@ -16,7 +16,7 @@ export function installRuntime(
     logger: temporalLogger(log),
     shutdownSignals,
     telemetryOptions: {
-      // Without this setting, the native half would write to standard error in its own format.
+      // Without this setting, the native library would write to standard error in its own format.
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
     },
@@ -26,7 +26,8 @@ export function installRuntime(
 /**
  * Drops lines below the log's level before they are stored. The runtime keeps each line for a tenth of a second to
  * order the lines of its two halves, including debug lines with whole workflow activations, and checks the level only
- * afterwards. Call this while a connection is open: without one the runtime may be made again and lose this setting.
+ * afterwards. Call this while a connection is open: without a connection the runtime may be made again and lose this
+ * setting.
  */
 export function dropDetail(log: Log): void {
   if (log.isLevelEnabled('debug')) return;
@@ -36,7 +37,7 @@ export function dropDetail(log: Log): void {
 }
 
 /**
- * Writes Temporal's lines to the service's log; its information is detail here. The log's serializer drops quotations
+ * Writes Temporal's lines to the service's log, and its `info` lines as `debug`. The log's serializer drops quotations
  * in errors.
  */
 function temporalLogger(log: Log) {

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 
 /**
- * What of the results of a project each reader has read, and the index of the results that can be read.
+ * The results that each reader of a project has read, and an index of the results that can be read.
  *
- * Locks: the tables are new. Their foreign keys hold off the writers of runs and projects for as long as it takes to add
- * them to empty tables. The index is built beside all writers, at 10 million runs in about a minute.
+ * Locks: the tables are new. Their foreign keys block writers of runs and projects while they are added to empty
+ * tables. The index is built beside all writers, at 10 million runs in about a minute.
  */
 export const config = { transaction: false };
 
@@ -24,7 +24,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index if not exists result_reads_run_idx on result_reads (run_id);
   `);
-  // One that was cut off is left invalid.
+  // An interrupted build leaves an invalid index.
   await knex.raw('drop index concurrently if exists runs_results_idx');
   await knex.raw(`
     create index concurrently runs_results_idx on runs (project_id, finished_at desc, id desc)

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 
 /**
- * What a project holds to be true, for its routines; and which version of it a run was told, was proven with, and is
- * scheduled with.
+ * The facts of a project, which its routines get; and the version of the facts that a run got, that a routine was
+ * proven with, and that its scheduled runs get.
  *
- * Locks: the table is new, and its foreign key holds off writers of projects for as long as it takes to add. The columns
- * have no default: access exclusive on runs and routine_versions, for an instant each.
+ * Locks: the table is new, and its foreign key blocks writers of projects while it is added. The columns have no
+ * default: access exclusive on runs and routine_versions, for an instant each.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -21,7 +21,7 @@ export async function up(knex: Knex): Promise<void> {
       primary key (project_id, version)
     );
   `);
-  // Null for what was told none.
+  // Null for runs without facts, and for routine versions that were proven without facts.
   await knex.raw(`
     alter table runs add column facts_version integer;
     alter table routine_versions add column proof_facts integer, add column active_facts integer;

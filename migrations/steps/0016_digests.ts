@@ -1,17 +1,17 @@
 import type { Knex } from 'knex';
 
 /**
- * Who is mailed a digest of what is new in a project, and the routines that the service has stopped, which Home and the
- * digest name.
+ * The people who get a digest of the news of a project, and an index of the routines that the service has stopped,
+ * which Home and the digest name.
  *
- * Locks: the table is new. Its foreign keys hold off the writers of users and projects for as long as it takes to add them
- * to an empty table. The index is built beside all writers, in a second at 50,000 routines.
+ * Locks: the table is new. Its foreign keys block writers of users and projects while they are added to an empty table.
+ * The index is built beside all writers, in a second at 50,000 routines.
  */
 export const config = { transaction: false };
 
 export async function up(knex: Knex): Promise<void> {
-  // next_at is null while the person wants none. What ended before covered_until was in an earlier digest; last_date is the
-  // date of that one on the clock of its zone. A date has one digest, also after a change of hour or zone.
+  // next_at is null while the person wants no digest. Runs that ended before covered_until were in an earlier digest;
+  // last_date is the local date of that digest. A date has one digest, also after a change of hour or zone.
   await knex.raw(`
     create table if not exists result_digests (
       user_id text not null references users (id) on delete cascade,
@@ -30,7 +30,7 @@ export async function up(knex: Knex): Promise<void> {
     create index if not exists result_digests_due_idx on result_digests (next_at) where next_at is not null;
     create index if not exists result_digests_project_idx on result_digests (project_id);
   `);
-  // One that was cut off is left invalid.
+  // An interrupted build leaves an invalid index.
   await knex.raw('drop index concurrently if exists routines_stopped_idx');
   await knex.raw(`
     create index concurrently routines_stopped_idx on routines (project_id, id desc) where state_reason is not null

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Names that programs give to routines and custom skills, and who keeps them. One that is archived or deleted gives its
- * name back. A skill counts its changes, as a routine does, for `If-Match`.
+ * Names that programs give to routines and custom skills, and the programs that manage them. The name of an archived
+ * routine or a deleted skill is free again. Skills count their changes for `If-Match`, as routines do.
  *
  * Locks: access exclusive on routines and skills, for an instant. The indexes are built beside all writers.
  */
@@ -18,7 +18,7 @@ export async function up(knex: Knex): Promise<void> {
       add column if not exists managed_by text,
       add column if not exists version integer not null default 1;
   `);
-  // One that was cut off is left invalid.
+  // An interrupted build leaves an invalid index.
   await knex.raw('drop index concurrently if exists routines_external_key_idx');
   await knex.raw(`
     create unique index concurrently routines_external_key_idx on routines (project_id, external_key)

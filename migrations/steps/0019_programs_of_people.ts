@@ -4,11 +4,11 @@ import type { Knex } from 'knex';
  * Programs that act for a person in a project: terminals that wait for a person's consent, and assistants that a person
  * has connected by OAuth.
  *
- * Locks: the tables are new. Their foreign keys hold off the writers of users, sessions and projects for as long as it takes
- * to add them to empty tables.
+ * Locks: the tables are new. Their foreign keys block writers of users, sessions and projects while they are added to
+ * empty tables.
  */
 export async function up(knex: Knex): Promise<void> {
-  // Both codes are kept as SHA-256 hashes. A row goes when its key is made, or an hour after its time.
+  // Both codes are stored as SHA-256 hashes. A row is deleted when its key is made, or an hour after it expires.
   await knex.raw(`
     create table terminal_sign_ins (
       device_hash bytea primary key,
@@ -31,8 +31,9 @@ export async function up(knex: Knex): Promise<void> {
     create index terminal_sign_ins_project_idx on terminal_sign_ins (project_id) where project_id is not null;
   `);
 
-  // These five are the library's, under our names; a test compares them with what it expects. Ours are is_dynamic and
-  // last_used_at. Tokens are hashed. reference_id is the project: consent is given in one.
+  // These five tables are the library's, under our names; a test compares them with the tables that the library
+  // expects. The columns is_dynamic and last_used_at are ours. Tokens are hashed. reference_id is the project, because
+  // a consent is for one project.
   await knex.raw(`
     create table oauth_clients (
       id text primary key,

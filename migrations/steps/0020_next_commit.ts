@@ -1,13 +1,13 @@
 import type { Knex } from 'knex';
 
 /**
- * Waits inside Postgres for the next commit: a look each 10 ms costs a process of Node.js a whole wake-up, and Postgres
- * a hundredth of it.
+ * Waits inside Postgres for the next commit. A check every 10 ms there costs a hundredth of one in a Node.js process,
+ * which would have to wake up for it.
  *
  * Locks: none, as the function is new.
  */
 export async function up(knex: Knex): Promise<void> {
-  // Volatile, so that each turn has a snapshot of its own.
+  // A volatile function has a new snapshot in each turn of the loop.
   await knex.raw(`
     create or replace function next_commit(seen text, patience_ms integer) returns text
     language plpgsql volatile as $$

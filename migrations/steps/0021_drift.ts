@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * When a routine or a skill that files keep was changed otherwise.
+ * The time at which a routine or skill that is managed from files was changed by other means.
  *
  * Locks: access exclusive on routines and skills, for an instant.
  */

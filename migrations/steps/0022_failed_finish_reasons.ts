@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * The finish reason of a response that did not count, for the step to show. `finish_reason` stays that of the response
- * that was recorded.
+ * The finish reason of a failed response, which the step shows. `finish_reason` remains the reason of the recorded
+ * response.
  *
  * Locks: access exclusive on steps, for an instant.
  */

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 
 /**
- * What refused requests have shown of models, an ability a row, by the organization whose requests they were. What
- * `model_abilities` holds was learned from refusals alone and for all organizations, so none of it is taken over; the
- * release before goes on using that table.
+ * The abilities of models that refused requests have shown, one in a row, by the organization of the requests. Nothing
+ * is copied from `model_abilities`, which was learned from refusals only, for all organizations together. The previous
+ * release continues to use that table.
  *
  * Locks: share row exclusive on organizations, for an instant.
  */

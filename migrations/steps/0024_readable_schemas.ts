@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * What can be read of the schemas of a tool, where a part of them cannot: taken down when a person confirms the tool.
+ * The readable part of a tool's schemas, if another part cannot be read; stored when a person confirms the tool.
  *
  * Locks: access exclusive on tool_policies, for an instant.
  */

@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * When an organization ended the sessions of a member: older ones prove their person again before they act in it.
+ * The time at which an organization ended the sessions of a member. In older sessions the member must prove their
+ * identity again before they act in the organization.
  *
  * Locks: access exclusive on memberships, for an instant.
  */

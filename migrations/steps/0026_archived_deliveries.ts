@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 
 /**
- * Deliveries of a routine that is archived are given up for a reason of their own.
+ * The reason for which deliveries of an archived routine are given up.
  *
- * Locks: access exclusive on webhook_deliveries, for an instant; the check reads it without keeping others waiting.
+ * Locks: access exclusive on webhook_deliveries, for an instant; the check reads the table without blocking others.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

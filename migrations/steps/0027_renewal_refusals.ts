@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * How servers have refused to renew a credential, and for how long it was issued; both count for the version of the
- * credential that they were written with. Warnings say of a run that has succeeded what it lacked.
+ * The refusals of servers to renew a credential, and the seconds for which it was issued; both belong to one version of
+ * the credential. Warnings name what a successful run lacked.
  *
  * Locks: access exclusive on connections, model_connections and runs, one after the other, each for an instant.
  */

@@ -1,11 +1,12 @@
 import type { Knex } from 'knex';
 
 /**
- * When a subscription was first seen past due, from which its grace counts; the customer of each subscription; mails about
- * accounts, which are sealed and live as long as their links; and a text by which a process knows its encryption key.
+ * The time at which a subscription was first seen past due, when its grace begins; the customer of each subscription;
+ * mails about accounts, which are sealed and expire with their links; and a text that shows a process whether it has
+ * the right encryption key.
  *
- * Locks: access exclusive on billing_subscriptions and outbox, for an instant; the check reads outbox without keeping
- * others waiting.
+ * Locks: access exclusive on billing_subscriptions and outbox, for an instant; the check reads outbox without blocking
+ * others.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -30,7 +31,7 @@ export async function up(knex: Knex): Promise<void> {
     );
   `);
 
-  // A channel of its own: a release before takes none of its rows.
+  // Mails about accounts have a separate channel, whose rows the previous release leaves alone.
   await knex.raw(`
     alter table outbox add column sealed text, add column expires_at timestamptz(3),
       drop constraint outbox_channel_check,

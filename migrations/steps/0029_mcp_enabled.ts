@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Whether programs of people may use a project. Apart from the tables of 0019, whose locks on users and sessions it would
- * hold while it waits for projects; a checkout of that time has the column.
+ * Whether programs of people may use a project. This step is separate from 0019, which would keep its locks on users
+ * and sessions while it waits for projects. Databases of early checkouts have the column already.
  *
  * Locks: access exclusive on projects, for an instant.
  */

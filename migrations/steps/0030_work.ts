@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 
 /**
- * One queue of due work. Until now each kind kept its due time, lease and attempts in the rows of its own table; those
- * columns are read for one more release, which moves what the release before left in them.
+ * One queue of due work. Until now each kind kept its due time, lease and attempts in the rows of its own table. One
+ * more release reads those columns, and moves the work that the previous release left there.
  *
  * Locks: none on other tables, as the table is new and refers to none.
  */
 export async function up(knex: Knex): Promise<void> {
-  // A row is due at due_at, which is also the end of the lease of an attempt. One with failed_at was given up and waits
-  // for an operator. Vacuumed early, as the runs are.
+  // A row is due at due_at, which is also the end of the lease of an attempt. A row with failed_at was given up and
+  // waits for an operator. The table is vacuumed early, as runs are.
   await knex.raw(`
     create table work (
       kind text not null,

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * The folder of files that keeps a routine or a skill, the author of the last change beside the files, and the CI
- * systems whose jobs get short-lived API keys.
+ * The folder of files from which a routine or a skill is managed, the author of the last change by other means, and the
+ * CI systems whose jobs get short-lived API keys.
  *
  * Locks: access exclusive on routines, skills and api_keys, for an instant.
  */

@@ -1,15 +1,15 @@
 import type { Knex } from 'knex';
 
 /**
- * The urgency of a result, what readers think of it, and runs that answer a question about it.
+ * The urgency of a result, the verdict of its readers, and runs that answer a question about the result.
  *
- * Locks: access exclusive on runs, for an instant. The indexes are built beside all writers, at 10 million runs in about
- * three minutes.
+ * Locks: access exclusive on runs, for an instant. The indexes are built beside all writers, at 10 million runs in
+ * about three minutes.
  */
 export const config = { transaction: false };
 
 export async function up(knex: Knex): Promise<void> {
-  // A follow-up is asked about the run that began the thread. Its constraint holds for new rows without a scan.
+  // `follows_up` is the run that began the thread. The constraint applies to new rows without a scan of the old ones.
   await knex.raw(`
     set lock_timeout = '2s';
     alter table runs
@@ -22,7 +22,8 @@ export async function up(knex: Knex): Promise<void> {
         check (trigger in ('schedule', 'manual', 'backfill', 'follow_up')) not valid;
     reset lock_timeout;
   `);
-  // The queue with follow-ups beside manual runs. The release before reads runs_queue_idx, which a later one drops.
+  // The order of the queue, with follow-ups beside manual runs. The previous release reads runs_queue_idx, which a
+  // later release drops.
   const indexes = {
     runs_queue_rank_idx: `(organization_id, (case trigger when 'schedule' then 1 when 'backfill' then 2 else 0 end), id)
       where state = 'queued' and admitted_at is null and not held`,
@@ -30,7 +31,7 @@ export async function up(knex: Knex): Promise<void> {
     runs_follows_up_idx: `(follows_up, id) where follows_up is not null`,
   };
   for (const [name, columns] of Object.entries(indexes)) {
-    // One that was cut off is left invalid.
+    // An interrupted build leaves an invalid index.
     await knex.raw(`drop index concurrently if exists ${name}`);
     await knex.raw(`create index concurrently ${name} on runs ${columns}`);
   }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * The instant before which a routine skips its occurrences, because a run of it has said so.
+ * The instant before which a routine skips its occurrences, as one of its runs has decided.
  *
  * Locks: access exclusive on routines, for an instant.
  */

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 
 /**
- * The latest proposal of each routine: a change that is tried by a run while the schedule goes on with what is proven.
- * Its version has a revision below zero until it becomes the routine's, so that a release that knows no proposals never
- * meets its number.
+ * The latest proposal of each routine: a change that a run tries while scheduled runs use the proven version. The
+ * version of a proposal has a negative revision until the routine takes it over, so that a release without proposals
+ * never reads it.
  *
  * Locks: share row exclusive on routines, for an instant.
  */

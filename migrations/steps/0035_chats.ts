@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Results that come to people: rooms of chats with their sealed addresses, what was sent there, and for each routine who
- * gets its results.
+ * Results that are sent to people: chat rooms with their sealed addresses, the deliveries to them, and the recipients
+ * of each routine's results.
  *
  * Locks: access exclusive on routines, for an instant.
  */

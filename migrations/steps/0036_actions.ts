@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Calls of tools that wait for a person, and the rules by which some of them need none. A policy with the state `hold`
- * offers its tool to a run; a release that does not know the state leaves the tool out.
+ * Calls of tools that wait for a person's approval, and the rules that approve some of them in advance. A policy with
+ * the state `hold` offers its tool to runs; an older release, without this state, leaves the tool out.
  *
  * Locks: access exclusive on tool_policies and runs, for an instant.
  */

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * Questions that runs ask people, and runs that rehearse.
+ * Questions that runs ask people, and rehearsals.
  *
  * Locks: access exclusive on runs, for an instant. The index of runs is built beside all writers.
  */
@@ -41,7 +41,7 @@ export async function up(knex: Knex): Promise<void> {
     create index if not exists questions_last_run_idx on questions (last_run_id);
     create unique index if not exists questions_open_idx on questions (routine_id, digest) where state = 'open';
   `);
-  // Its constraint holds for new rows without a scan.
+  // The constraint applies to new rows without a scan of the old ones.
   await knex.raw(`
     set lock_timeout = '2s';
     alter table runs
@@ -50,7 +50,7 @@ export async function up(knex: Knex): Promise<void> {
         check (trigger in ('schedule', 'manual', 'backfill', 'follow_up', 'rehearsal')) not valid;
     reset lock_timeout;
   `);
-  // One that was cut off is left invalid.
+  // An interrupted build leaves an invalid index.
   await knex.raw('drop index concurrently if exists runs_project_rehearsal_idx');
   await knex.raw(
     `create index concurrently runs_project_rehearsal_idx on runs (project_id, id desc) where trigger = 'rehearsal'`,

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Links that show one result to everyone who has them. A project allows them since the time that it names; links that
- * are older have ended.
+ * Links that show one result to everyone who has them. A project allows links since `shared_links_since`; older links
+ * have ended.
  *
  * Locks: access exclusive on projects, for an instant.
  */

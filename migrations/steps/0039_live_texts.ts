@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * The text of model steps under way, in pieces, for runs that are followed; and which run each event stream follows.
- * Unlogged, as after a crash the streams are gone, and the step has its whole text once it is over.
+ * The text of running model steps, in pieces, for runs with followers; and the run that each event stream follows. The
+ * table is unlogged, because a crash ends the streams, and a step that has ended has its whole text.
  *
  * Locks: access exclusive on run_followers, for an instant.
  */

@@ -30,7 +30,7 @@ const cancelBody = z.strictObject({ requestId: z.string().min(1).max(200) });
 export function answer(request: OpenedRequest, deps: CallDeps): Begun {
   const { claims } = request;
   if (claims.purpose === 'hello') {
-    // `hello` is accepted under any epoch, because its sender may not know the present one yet.
+    // `hello` is accepted under any epoch, because its sender may not know the current epoch yet.
     deps.lease.renew(claims.epoch);
     return known({ type: 'result', value: hello(deps) });
   }

@@ -15,9 +15,9 @@ export type Outcome = Extract<FrameContent, { type: 'result' | 'failure' }>;
 
 export interface Executions {
   /**
-   * Begins a call, joins the running one of the same id, or returns its stored outcome.
-   * @returns `full` at the limit of calls, with nothing written
-   * @throws when the journal cannot be written, with nothing begun
+   * Begins a call, joins the running call of the same id, or returns its stored outcome.
+   * @returns `full` at the limit of calls; nothing is written then
+   * @throws when the journal cannot be written; nothing begins then
    */
   begin(request: OpenedRequest, work: (signal: AbortSignal) => Promise<unknown>): Begun;
   /** @returns true if the call was under way */
@@ -122,7 +122,8 @@ export function createExecutions(settings: ExecutionSettings): Executions {
     try {
       journal.finish(requestId, sealed);
     } catch (err) {
-      // Waiting callers get the result, which was paid for. A later delivery finds a call with an unknown outcome.
+      // Waiting callers get the result, which was paid for. A later delivery of the request finds a call with an
+      // unknown outcome.
       log.error({ err, requestId }, 'a result was not stored');
     }
     return outcome;
@@ -180,7 +181,7 @@ function ended(outcome: Outcome | Promise<Outcome>): Begun {
 async function outcomeOf(work: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<Outcome> {
   try {
     const value = await work(signal);
-    // A call that was cancelled at the last moment stays cancelled, because the caller has been told that it is.
+    // A call that was cancelled at the last moment stays cancelled, because the caller was told of the cancellation.
     if (signal.aborted) return failureOf(signal.reason);
     const bytes = Buffer.byteLength(JSON.stringify(value));
     return bytes > MAX_RESULT_BYTES ? failure('too_large') : { type: 'result', value };

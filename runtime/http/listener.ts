@@ -60,7 +60,7 @@ interface ListenerDeps extends CallDeps {
 
 const RETRY_SECONDS = '2';
 
-/** Serves every request that reaches the runtime. A response that is not sealed carries only its status. */
+/** Serves every request that reaches the runtime. A response that is not sealed has only a status. */
 async function handleRequest(request: IncomingMessage, response: ServerResponse, deps: ListenerDeps): Promise<void> {
   const refuse = (status: number, headers: Record<string, string> = {}) => {
     deps.metrics.refused(status);

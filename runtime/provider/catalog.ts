@@ -55,8 +55,8 @@ function nextCursor(body: unknown, page: ProviderFile['models']['page']): string
 }
 
 /**
- * Tries a credential by the request that the file names, which costs nothing. An account that is used up or busy proves
- * the credential; an unreachable provider proves nothing.
+ * Tries a credential by the request that the file names; this request costs nothing. An account that is used up or busy
+ * proves the credential; an unreachable provider proves nothing.
  */
 export async function verifyCredential(call: ProviderCall): Promise<VerifyResult> {
   const outcome = await requestJson(call, call.provider.file.verify);

@@ -99,7 +99,7 @@ async function forward(
   }
   if (answer.status !== 200) {
     const failed = await readError(answer, limits);
-    // The text of the error is kept from the session, which only needs to know that no response follows.
+    // The session does not get the text of the error: it needs to know only that no response follows.
     response.writeHead(answer.status >= 400 ? answer.status : 502).end();
     return failed;
   }
@@ -135,7 +135,7 @@ async function readError(answer: Response, limits: LoadedProvider['file']['limit
       chunks.push(chunk);
     }
   } catch {
-    // The status and the part of the body that came are enough to classify the error.
+    // The status and the part of the body that arrived are enough to classify the error.
   }
   return classifyStatus(
     { status, retryAfterMs: retryAfterIn(headers), body: parseJson(Buffer.concat(chunks).toString('utf8')) },

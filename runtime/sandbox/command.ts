@@ -91,7 +91,8 @@ export function bubblewrapCommand({
       ...(seccompFd === undefined ? [] : words(`--seccomp ${seccompFd}`)),
       // The remount must follow all mounts.
       ...words('--remount-ro / --'),
-      // bubblewrap sets no limits. RLIMIT_DATA counts every private page, so Buffers too, unlike V8's own limit.
+      // bubblewrap sets no limits. RLIMIT_DATA counts every private page, also of Buffers, which V8's own limit leaves
+      // out.
       ...words(`${PRLIMIT} --core=0 --nofile=256 --cpu=60 --data=${MEMORY_BYTES}`),
       ...words(`--fsize=${DISK_BYTES} -- /node`),
       ...NODE_FLAGS,

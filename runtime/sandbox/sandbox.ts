@@ -11,7 +11,9 @@ export interface SandboxedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the process has ended for any reason; null for a signal, or when it never began. */
+  /**
+   * Resolves with the exit code when the process has ended; with null after a signal, or if the process never began.
+   */
   readonly exited: Promise<number | null>;
   kill(): void;
 }
@@ -25,7 +27,7 @@ export interface Sandbox {
 }
 
 /**
- * Prepares a private folder for sockets and the filter of system calls, which every session needs.
+ * Prepares a private folder for sockets, and the filter of system calls; every session needs both.
  * @param programs paths of further programs that are bound, for tests
  */
 export function createSandbox(kind: SandboxKind, programs: readonly string[] = []): Sandbox {
@@ -72,8 +74,8 @@ function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: numb
 }
 
 /**
- * Kills the whole process group. The child of bubblewrap asks to end with bubblewrap only some time after its start: if
- * only bubblewrap were killed before, the child would live on and keep the pipes open.
+ * Kills the whole process group. Just after its start, the child of bubblewrap does not yet end together with
+ * bubblewrap: if only bubblewrap were killed, the child would live on and keep the pipes open.
  */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;

@@ -35,8 +35,8 @@ export interface SessionsSettings {
 const RESTART_MS = 1_000;
 
 /**
- * Keeps started sessions ready: loading the model library costs a quarter of a second of CPU, which is then no part of
- * a step's time. Each session serves one job.
+ * Keeps started sessions ready, so that no step waits for the model library, whose loading costs a quarter of a second
+ * of CPU. Each session serves one job.
  */
 export function createSessions(sandbox: Sandbox, { ahead, protocols, maxOutputBytes }: SessionsSettings): Sessions {
   const script = sessionScript();

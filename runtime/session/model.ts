@@ -33,7 +33,7 @@ export interface SessionJob {
 
 type StreamOptions = Pick<Parameters<typeof streamText>[0], 'instructions' | 'providerOptions'>;
 
-/** Placeholder for the address of the provider, which only the broker knows. */
+/** Placeholder for the address of the provider, which only the broker has. */
 const BASE_URL = 'http://broker.internal';
 const NO_KEY = 'none';
 

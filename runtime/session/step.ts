@@ -37,7 +37,8 @@ export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): 
     if (joined === 'error' || joined === 'interrupted' || (joined === 'other' && own === undefined)) {
       return { failure: BROKEN_OFF };
     }
-    // The library joins unknown finish reasons to `other` and reads a pause as an end. The run gets the original words.
+    // The library turns unknown finish reasons into `other` and reads a pause as an end. The run gets the original
+    // words.
     const finishReason = joined === 'other' || own === 'pause_turn' ? (own ?? joined).slice(0, MAX_WORD) : joined;
     const [text, response, calls, usage] = await Promise.all([
       stream.text,

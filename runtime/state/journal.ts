@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '#lib/log.ts';
 
 /**
- * Record of the accepted calls and their outcomes, which prevents replays and makes calls idempotent. An accepted call
- * without an end was running when the process died, or was given up.
+ * Record of the accepted calls and their outcomes. The record prevents replays and makes calls idempotent. An accepted
+ * call without an end was running when the process died, or was given up.
  */
 export interface Journal {
   find(requestId: string): JournalEntry | undefined;

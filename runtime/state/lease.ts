@@ -5,8 +5,8 @@ import type { DatabaseSync } from 'node:sqlite';
 export const LEASE_MS = 30_000;
 
 /**
- * Lease of the API side in this process. Each envelope carries the epoch and renews it. Under an expired lease, work
- * must not continue and results must not be stored.
+ * Lease of the API side in this process. Each envelope states the epoch of the lease and renews the lease. Under an
+ * expired lease, work must not continue and results must not be stored.
  */
 export interface Lease {
   /** Accepts an envelope's epoch. @returns false for an expired epoch */
@@ -58,7 +58,7 @@ export function createLease(
 export interface Epoch {
   readonly instanceId: string;
   current(): number;
-  /** Stores a higher epoch, on disk before it returns. */
+  /** Stores a higher epoch; returns once it is on disk. */
   raise(epoch: number): void;
 }
 

@@ -15,7 +15,7 @@ export const OPERATIONS_FILE = path.join(SOURCES, 'operations.ts');
 /** Operations that an API key may call. */
 export const OPERATIONS = routes.filter(({ spec }) => spec.auth === 'key-or-session');
 
-/** Renders their types, and those of webhooks. */
+/** Renders the types of the operations, and those of webhooks. */
 export async function renderSdkTypes(): Promise<string> {
   const types = await renderApiTypes(Object(withWordsInPlace(documentFor('keys'))));
   return ABSENT.reduce((text, absent) => text.replace(absent, ''), types);
@@ -38,7 +38,7 @@ function withWordsInPlace(document: ReturnType<typeof documentFor>) {
   });
 }
 
-/** Moves the description of the only choice beside null to the field. */
+/** If a field allows one type or null, moves the description of the type to the field. */
 function withWordsOfChoice(value: unknown): unknown {
   const { anyOf, ...place } = Object(value);
   if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1].type !== 'null') return value;

@@ -17,7 +17,7 @@ export interface Reply<T> {
   readonly limits: Limits | undefined;
   /** Address of the created resource. */
   readonly location: string | undefined;
-  /** True when the first response of an idempotency key was returned again. */
+  /** True for a stored response to an earlier call with the same idempotency key. */
   readonly replayed: boolean;
   /** Cursor of the next page of a list. */
   readonly nextCursor: string | undefined;

@@ -46,7 +46,7 @@ export class ApiError extends RasError {
   readonly details: readonly ErrorDetail[];
   /** Id of the request in the logs of the service. */
   readonly requestId: string | undefined;
-  /** From `Retry-After`. */
+  /** The wait that the `Retry-After` header requests. */
   readonly retryAfterMs: number | undefined;
 
   constructor({ status, code, message, details, requestId, retryAfterMs }: ErrorResponse) {
@@ -72,7 +72,7 @@ export class BadRequestError extends ApiError {
 export class AuthenticationError extends ApiError {
   override readonly name: string = 'AuthenticationError';
 }
-/** 402: the plan does not allow it. */
+/** 402: the plan does not allow the operation. */
 export class PlanError extends ApiError {
   override readonly name: string = 'PlanError';
 }
@@ -84,7 +84,7 @@ export class PermissionError extends ApiError {
 export class NotFoundError extends ApiError {
   override readonly name: string = 'NotFoundError';
 }
-/** 409: the state of the resource does not permit it. */
+/** 409: the state of the resource does not permit the operation. */
 export class ConflictError extends ApiError {
   override readonly name: string = 'ConflictError';
 }

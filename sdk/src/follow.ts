@@ -8,7 +8,10 @@ import type { Shape } from './types.ts';
 export interface RunStateEvent {
   readonly event: 'state';
   readonly data: Shape<'Run'>;
-  /** For `lastEventId`; undefined if streams are blocked and the run is read at intervals. */
+  /**
+   * A later call can continue after this id by `lastEventId`. Undefined if streams are blocked and the run is read at
+   * intervals.
+   */
   readonly id: string | undefined;
 }
 
@@ -50,15 +53,15 @@ export interface WaitOptions {
 
 /** Durations in milliseconds, except `wait`; `attempts` and `polls` are counts. */
 export const TIMES = {
-  /** The service sends at least a comment every 15 seconds. */
+  /** Silence after which a stream is given up. The service sends at least a comment every 15 seconds. */
   silence: 40_000,
   retry: 1_000,
   poll: 3_000,
   /** Seconds for which the service may delay the response to a read until the run has ended. */
   wait: 0,
-  /** Connections without an event before the run is read at intervals. */
+  /** Number of connections without an event after which the run is read at intervals. */
   attempts: 3,
-  /** Reads before a stream is tried again. */
+  /** Number of reads after which a stream is tried again. */
   polls: 100,
   /** Time without any response before the follower gives up. */
   patience: 300_000,

@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 import type { OperationId, PutOptions } from './types.ts';
 
-/** If the service asks for a longer wait, the caller gets the error, which states it, without a retry. */
+/** If the service asks for a longer wait, the call is not retried, and the caller gets the error with the wait. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 const FIRST_PAUSE_MS = 500;
@@ -22,7 +22,8 @@ const ONCE: ReadonlySet<OperationId> = new Set([
 ]);
 
 /**
- * Tells whether a call may be repeated after it may have been carried out. With `ifMatch` the second call would fail.
+ * Tells whether a call may be sent again although the service may have carried it out. With `ifMatch` the second call
+ * would fail.
  */
 export function isRepeatable(id: OperationId, { ifMatch, ifNoneMatch }: PutOptions): boolean {
   return !ONCE.has(id) && ifMatch === undefined && ifNoneMatch === undefined;

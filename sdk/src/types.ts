@@ -3,9 +3,9 @@ import type { components, operations } from './generated/schema.ts';
 /** A named shape of the API's document: `Shape<'RunDetail'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
 
-/** A routine, as it is listed with `Item<'listRoutines'>` and read with this. */
+/** A routine as it is read. A list has `Item<'listRoutines'>` instead. */
 export type Routine = Shape<'RoutineDetail'>;
-/** A run when it is started. */
+/** A run as the service returns it at its start. */
 export type Run = Shape<'Run'>;
 /** A run with its steps, result, usage and deliveries. */
 export type RunResult = Shape<'RunDetail'>;
@@ -43,14 +43,14 @@ export type Body<Id extends OperationId> = operations[Id] extends {
 export interface CallOptions {
   /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Time for each attempt. Default that of the client, 60 seconds. */
+  /** Time for each attempt. By default the client's: 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** Default that of the client, 2. */
+  /** Retries after a failure that may pass. By default the client's: 2. */
   readonly maxRetries?: number | undefined;
 }
 
 export interface ReadRunOptions extends CallOptions {
-  /** Waits up to 50 seconds for the end of the run; the time of the attempt is extended by that. */
+  /** Seconds to wait for the end of the run, at most 50. The time for each attempt grows by these seconds. */
   readonly waitSeconds?: number | undefined;
 }
 

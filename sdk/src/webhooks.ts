@@ -6,7 +6,7 @@ import type { Shape } from './types.ts';
 type RunWebhook = Shape<'RunEvent'>;
 type QuestionWebhook = Shape<'QuestionEvent'>;
 
-/** Event of a webhook; `type` tells its kind. */
+/** An event of a webhook, with its kind as `type`. */
 export type WebhookEvent =
   | { [T in RunWebhook['type']]: Omit<RunWebhook, 'type'> & { type: T } }[RunWebhook['type']]
   | { [T in QuestionWebhook['type']]: Omit<QuestionWebhook, 'type'> & { type: T } }[QuestionWebhook['type']]

@@ -87,7 +87,7 @@ test
   .each(SETS.flatMap((set) => RELEASES.map((release) => [set, release] as const)))(
   'what it makes is valid for Kubernetes, strictly: %s, %s',
   async (set, release) => {
-    // Of a repeated option the last value counts.
+    // If an option is repeated, its last value counts.
     const text = await render(set, '--kube-version', release);
     const own = text.split(/^---$/m).filter((each) => !/^apiVersion: (monitoring|keda)\./m.test(each));
     const file = path.join(folder, `${set}-${release}.yaml`);

@@ -28,7 +28,7 @@ export async function helm(): Promise<Tool | string> {
   return tool(file);
 }
 
-/** Returns kubernetes-validate, which knows the schemas of Kubernetes, or the reason why it is missing. */
+/** Returns kubernetes-validate, which contains the schemas of Kubernetes, or the reason why it is missing. */
 export async function kubernetesValidate(): Promise<Tool | string> {
   const folder = path.join(FOLDER, `kubernetes-validate-${VALIDATE}`);
   const file = path.join(folder, 'bin', 'kubernetes-validate');

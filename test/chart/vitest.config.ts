@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Lints and renders the chart, and lints compose.yaml. Three registries bring the tools, so this runs at night. */
+/**
+ * Lints and renders the chart, and lints compose.yaml. The tools are downloaded from three registries, so only at
+ * night.
+ */
 export default defineConfig({
   root: new URL('../..', import.meta.url).pathname,
   test: {

@@ -61,7 +61,7 @@ test.each(withParameters.map(({ spec }) => [spec.id, spec] as const))(
   },
 );
 
-/** Reads a parameter as the library of a client that knows its type. */
+/** Reads a parameter like the library of a client, by its type. */
 function read({ schema }: Parameter, text: string): unknown {
   const isNumber = schema.type === 'integer' && /^-?(?:0|[1-9]\d*)$/.test(text);
   return isNumber ? Number(text) : text;

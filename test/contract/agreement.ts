@@ -161,7 +161,7 @@ const MOST_OPTIONAL = 4;
 function objects(schema: Schema): fc.Arbitrary<unknown> {
   const { properties = {}, required = [], additionalProperties: more } = schema;
   const optional = Object.keys(properties).filter((name) => !required.includes(name));
-  // A few optional fields at a time: of thirty fields that each nearly fit, hardly ever do all fit.
+  // Only a few optional fields at a time, because thirty fields that each nearly fit hardly ever all fit.
   const known = fc.subarray(optional, { maxLength: Math.min(MOST_OPTIONAL, optional.length) }).chain((chosen) => {
     const named = [...required, ...chosen].map((name) => [name, nearly(properties[name] ?? {})]);
     return fc.record(Object.fromEntries(named) as Record<string, fc.Arbitrary<unknown>>);

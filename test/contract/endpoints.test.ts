@@ -222,7 +222,7 @@ function readDocument(): Map<string, Operation> {
       found.set(`${method.toUpperCase()} ${path}`, {
         auth: authOf(security),
         scope: security.flatMap((scheme) => Object.values(scheme).flat())[0],
-        // A stream without anything left to send responds with 204 too.
+        // A stream with nothing left to send also responds with 204.
         success: Math.min(...success.map(Number)),
       });
     }

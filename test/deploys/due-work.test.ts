@@ -91,7 +91,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
       expect(await database.row`select build_id as build from runs where id = ${id}`).toEqual({ build });
     }
 
-    // Each is postponed once: mails by a greylist, pings and revocations by a 503.
+    // Each message is postponed once: mails by a greylist, pings and revocations by a 503.
     mailbox.faults.deferred = 2 * EACH;
     authorizationServer.control.revocationFaults.push(...Array.from({ length: 2 * EACH }, () => 503));
     const { url: before } = await workers.api(fixture.env(mailbox.env), { cwd: checkout.folder });

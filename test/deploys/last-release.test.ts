@@ -55,7 +55,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
       schedule: '30 6 * * 1',
     });
     expect(await runOnce(here, id)).toMatchObject({ state: 'succeeded' });
-    // Mails about events that the last release does not know, and a run that its worker would not rehearse.
+    // The last release knows neither these mails nor rehearsals.
     const mail = { on: ['failed', 'held', 'question'], to: 'owners' };
     expect((await here.patch(`/v1/routines/${id}`, { notifications: { mail } })).status).toBe(200);
     expect((await key.get(`/v1/routines/${id}`)).data.notifications.mail).toEqual({ on: ['failed'], to: 'owners' });
@@ -107,7 +107,7 @@ async function startRelease(folder: string) {
   return { url, env };
 }
 
-/** Starts an API of this checkout beside it. */
+/** Starts an API of this checkout beside the release. */
 async function startApi(env: Record<string, string>): Promise<string> {
   const port = String(await freePort());
   const api = startNode('api/server.ts', { ...env, PORT: port });

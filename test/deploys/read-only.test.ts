@@ -19,7 +19,7 @@ beforeAll(async () => {
   workers = workerProcesses(service);
   key = await (await signUp(service)).key();
   release = await checkOut();
-  // Sources that differ from this checkout's, so that the release cannot use this checkout's bundle.
+  // Make the sources differ from this checkout's, so that the release cannot use this checkout's bundle.
   await release.change('workflows/index.ts', "'./run.ts';", "'./run.ts'; // of this release");
 });
 afterAll(async () => {

@@ -88,7 +88,7 @@ test('a step that asks for no transaction gets none', async () => {
     const step = path.join(folder, '9999_reason.ts');
     await writeFile(step, IN_A_TRANSACTION);
     await expect(migrate(testDatabase.url, `${folder}/`)).rejects.toThrow('cannot run inside a transaction block');
-    // Write it under another name, because Node loads a module only once.
+    // Write the step under another name, because Node loads a module only once.
     await rm(step);
     await writeFile(path.join(folder, '9999_reason_apart.ts'), APART);
     expect(await migrate(testDatabase.url, `${folder}/`)).toEqual(['9999_reason_apart']);

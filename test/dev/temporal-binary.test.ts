@@ -231,7 +231,7 @@ const python = pythonWithPip();
 
 describe.skipIf(python === undefined)('the wheel, by a real pip', () => {
   beforeEach(() => {
-    // Like a version manager's script, it remains the parent of the Python that it chooses.
+    // Like a version manager's script, this one remains the parent of the Python that it chooses.
     install(join(bin, 'python3'), `#!/bin/sh\n${python} "$@"\nexit $?\n`);
     install(join(bin, 'go'), fakeGo(RELEASE));
   });

@@ -46,7 +46,7 @@ function ledger(): string {
   return path.join(folder, 'ledger');
 }
 
-/** State of the approved call when its worker is killed. Each change runs only the first. */
+/** State of the approved call when its worker is killed. On each change, only the first is tested. */
 const MOMENTS = ['arrived', 'approved', 'answered'] as const;
 const CASES = Array.from({ length: FULL_SIZE ? 30 : 1 }, (_, index) => ({
   order: `order-${index}`,

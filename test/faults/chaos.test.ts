@@ -16,7 +16,7 @@ test('processes killed at random lose no run, double no step and leave no occurr
     clients: 6,
     stuckMs: 150_000,
     log: console.log,
-    // In a transaction, so that no worker takes a queued run before the inspection.
+    // The inspection runs in a transaction, so that no worker takes a queued run before it.
     inspect: (load) => transaction(load.database, (database) => everyFaultIsNoticed({ ...load, database })),
   });
   console.log(report.figures.join('\n'));

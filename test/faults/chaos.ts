@@ -14,7 +14,7 @@ export interface ChaosOptions {
   readonly clients: number;
   /** Longest time after the last kill in which nothing ends although work is left. */
   readonly stuckMs: number;
-  /** Time after which kills stop, also if there were few. */
+  /** Time after which kills stop, even if there were few. */
   readonly maxKillingMs?: number;
   readonly log: (line: string) => void;
   readonly onKill?: KillOptions['onKill'];
@@ -45,7 +45,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     workers: WORKERS,
     env: {
       WORKER_CONCURRENCY: String(SLOTS / WORKERS),
-      // Short, so that the reservation of a killed worker is released within a minute, during further kills.
+      // The timeout is short, so that the reservation of a killed worker is released within a minute, during further
+      // kills.
       MODEL_STEP_TIMEOUT_SECONDS: '20',
     },
   });

@@ -90,7 +90,10 @@ function nameOf({ routineId, at }: { readonly routineId: string; readonly at: Da
   return `${routineId} at ${at.toISOString()}`;
 }
 
-/** Checks that runs, steps and ledger have the same usage: a step that of its attempts, a run that of its steps. */
+/**
+ * Checks that runs, steps and ledger have the same usage: a step the sum of its attempts, and a run the sum of its
+ * steps.
+ */
 async function sums(database: Db): Promise<string[]> {
   const runs = await database.rows<{ id: string }>`
     select runs.id from runs left join (

@@ -9,7 +9,7 @@ export interface KillOptions {
   readonly pauseMs: readonly [number, number];
   /** Longest time for which a killed process stays down. */
   readonly downMs: number;
-  /** Time after which no kill comes. */
+  /** Time after which no more kills happen. */
   readonly deadline?: number;
   readonly onKill?: ((role: Role, count: number) => void) | undefined;
 }
@@ -36,7 +36,7 @@ export async function killAtRandom(
     counts.set(role, (counts.get(role) ?? 0) + 1);
     onKill?.(role, count);
     const started = sleep(between(random, 0, downMs)).then(() => cluster.start(role));
-    // Awaited below; until then a failure must not end the process as an unhandled rejection.
+    // The failure is awaited below. Until then it must not end the process as an unhandled rejection.
     started.catch(() => undefined);
     starting.set(role, started);
   }

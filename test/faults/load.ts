@@ -109,7 +109,7 @@ async function createRoutines(
         pauseAfterFailures: 1_000,
         // No run comes near the limit, but with a limit each step reserves before it calls.
         ...(count % 2 === 0 ? { budget: { maxTokensPerDay: 1_000_000_000 } } : {}),
-        // Otherwise a model that obeys every text would repeat the calls of the run before.
+        // If results were carried, a model that obeys every text would repeat the calls of the previous run.
         carryResult: false,
         webhookUrl,
       });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-// Both count against the month's allowance, so they could wait for each other.
+// The run and the claim both count against the month's allowance, so they could wait for each other.
 test('a manual run is accepted while a tick is claiming its routine', async () => {
   await changeRoutines(service.deps.database, routineId, { nextRunAt: AT_ONCE });
   await acceptedWhile(async (tx) => {

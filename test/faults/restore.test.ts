@@ -91,7 +91,7 @@ test.runIf(FULL_SIZE && BINARIES !== undefined)(
       "select id from webhook_deliveries where state = 'delivered'",
     );
     const open = await count(restored, "select count(*) from runs where state in ('queued', 'running')");
-    // Otherwise the drill has shown nothing: the dump must contain work under way.
+    // The drill proves something only if the dump contains unfinished work.
     expect(open).toBeGreaterThan(0);
     expect(deliveredBefore.length).toBeGreaterThan(0);
     const receivedBefore = new Map([...receiver.receipts].map(([id, each]) => [id, each.count]));

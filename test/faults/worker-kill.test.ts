@@ -71,7 +71,8 @@ test('the reservation of a killed worker stays until its call cannot come back, 
   await workers.stop();
   service.gateway.control.reset();
   const { database } = service.deps;
-  // Longer than a busy machine needs to start another worker, and shorter than the time limit of the run.
+  // The timeout is longer than a busy machine needs to start another worker, and shorter than the time limit of the
+  // run.
   const first = await workers.start({ MODEL_STEP_TIMEOUT_SECONDS: '600' });
   service.gateway.control.script({ latencyMs: 120_000 });
   const routineId = await createRoutine(key, {
@@ -95,7 +96,7 @@ test('the reservation of a killed worker stays until its call cannot come back, 
     from usage_reservations where run_id = ${run.id}
   `;
   expect(held).toEqual([{ attempt: 1, seconds: expect.any(Number) }]);
-  // No longer than the call's own maximum and the time to store it.
+  // The reservation lasts no longer than the call's own maximum and the time to store the response.
   expect(held[0]!.seconds).toBeLessThan(600 + 30);
   expect(calls()).toBe(1);
 

@@ -79,7 +79,7 @@ test('a client of hey-api is typed, creates, runs and reads', async () => {
     skipLibCheck: true,
     target: 'es2022',
     lib: ['es2022', 'dom', 'dom.iterable'],
-    // Types of packages in folders above are none of its business. On the command line the list cannot be empty.
+    // The compiler must not load types of packages in folders above. On the command line this list cannot be empty.
     types: [],
     module: 'commonjs',
     moduleResolution: 'node10',

@@ -22,7 +22,8 @@ export async function installOnce(name: string, install: (run: Run, folder: stri
   if (await isThere()) return folder;
   return withLock(`${folder}.lock`, async () => {
     if (await isThere()) return folder;
-    // Delete a half-finished installation. Python programs contain their path, so it is made again in this place.
+    // Delete a half-finished installation. Python programs contain their path, so they are installed again in this
+    // place.
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     const startedAt = Date.now();
@@ -45,7 +46,7 @@ export async function installOnce(name: string, install: (run: Run, folder: stri
 
 const ALWAYS = [() => true, () => false] as const;
 
-/** How to get the commands that installations need: a package of Debian, or a way elsewhere. */
+/** Sources of the commands that installations need: a package of Debian, or another source. */
 const BROUGHT_BY: Readonly<Record<string, string>> = {
   python3: 'Python 3.10 or later with venv (apt install python3-venv)',
   cmake: 'CMake (apt install cmake)',

@@ -22,10 +22,10 @@ export interface ModelProxy {
 }
 
 /**
- * Stands before the model server and compensates for the limits of a very small model, which it makes write one
- * sentence. If tools are offered and none was called, the model writes the arguments of the first tool, and the proxy
- * makes the call from them: with `tool_choice: required` the model might write forever before it calls. Everything else
- * passes unchanged.
+ * Starts a proxy before the model server that makes up for the limits of a very small model, and makes the model write
+ * one sentence. If tools are offered and none was called, the model writes the arguments of the first tool, and the
+ * proxy makes the call from them: with `tool_choice: required` the model might write forever before it calls.
+ * Everything else passes unchanged.
  */
 export async function startModelProxy(target: string): Promise<ModelProxy> {
   let underWay = 0;

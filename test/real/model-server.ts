@@ -54,7 +54,7 @@ export async function installModelServer(servers: Servers): Promise<ModelServer>
       const child = await servers.start({
         name: `llama-server-${template ?? 'own'}`,
         command: path.join(folder, 'llama-server'),
-        // One thread: two threads wait for each other, which takes forever on a busy machine.
+        // Only one thread is used: two threads wait for each other, which takes forever on a busy machine.
         args: [
           ...`-a ${MODEL_ID} --host 127.0.0.1 --port ${port} -t 1 -c 16384 -np 2`.split(' '),
           '--model',

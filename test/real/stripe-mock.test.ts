@@ -16,7 +16,7 @@ import { startService, type Service } from '#test/support/service.ts';
 import { installOnce, requireCommands } from './install.ts';
 import { openServers, type Servers } from './servers.ts';
 
-/** Version of stripe-mock, which knows Stripe's own description of its API and refuses other requests. */
+/** Version of stripe-mock, which refuses requests that do not fit Stripe's own description of its API. */
 const STRIPE_MOCK = 'v0.203.0';
 
 interface Judge {

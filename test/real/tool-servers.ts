@@ -124,8 +124,8 @@ function installRelease(release: Release): Promise<string> {
       `@modelcontextprotocol/server-memory@${memory}`,
       `@playwright/mcp@${playwright}`,
     );
-    // Each in an environment of its own: they need different versions of the same libraries.
-    // An earlier release takes any version of its library, and works with the earlier ones only.
+    // Each server has a separate environment, because the servers need different versions of the same libraries. An
+    // earlier release accepts any version of its library, but works with the earlier versions only.
     const library = release === 'before' ? ['mcp<2'] : [];
     await pip(run, 'time', `mcp-server-time==${time}`, ...library);
     await pip(run, 'git', `mcp-server-git==${git}`, ...library);

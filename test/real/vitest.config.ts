@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/real/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    // One file at a time: each has servers of its own, and the model needs the whole machine.
+    // Only one file runs at a time: each file has its own servers, and the model needs the whole machine.
     maxWorkers: 1,
     testTimeout: 5 * 60_000,
     // The first run builds a server before its first test.

@@ -138,7 +138,7 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
       return client;
     },
     async close() {
-      // Clients first: their connections delay the end of a runtime.
+      // Close clients first, because their connections delay the end of a runtime.
       for (const close of closing.toReversed()) await close();
       if (options.providers === undefined) await providers.stop();
       rmSync(folder, { recursive: true, force: true });

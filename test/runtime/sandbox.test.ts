@@ -51,7 +51,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
   });
 
   test('more than forty attempts to get out all fail', async () => {
-    // A server that could be reached if the sandbox shared the loopback.
+    // The probes could reach this server if the sandbox shared the loopback interface.
     const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     const { output } = await run('probes.ts');
@@ -93,7 +93,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
       const { tried, got, unix, private: isPrivate } = JSON.parse(output) as Record<string, unknown>;
       expect(tried).toBeGreaterThanOrEqual(25);
       expect(got).toEqual([]);
-      // Otherwise the filter might refuse everything.
+      // Without this check the filter might refuse everything.
       expect([unix, isPrivate]).toEqual([true, true]);
     },
   );
@@ -309,7 +309,7 @@ test('a runtime that cannot make a sandbox does not start, and says how to mend 
   const sandbox: Sandbox = {
     kind: 'bubblewrap',
     socketPath: () => path.join(rig.folder, 'b.sock'),
-    // Node's own permissions instead of the sandbox: they block files, but not the network.
+    // Sessions run with Node's own permissions instead of the sandbox: these block files, but not the network.
     launch: (script, socketPath) => createSandbox('process').launch(script, socketPath),
     close: () => undefined,
   };

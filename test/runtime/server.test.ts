@@ -245,7 +245,7 @@ describe('a client', () => {
     expect(rig.providers.control.requests()).toHaveLength(before + 1);
   });
 
-  // Side by side, as both wait for most of their time.
+  // The tests run side by side, because both mostly wait.
   test.concurrent('gives a runtime up that says nothing', async ({ onTestFinished }) => {
     const line = await startTcpProxy(runtime.port);
     onTestFinished(() => line.stop());

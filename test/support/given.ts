@@ -257,7 +257,7 @@ export const removeMessages = remover('outbox');
 export const changeWork = changer<'kind' | 'key' | 'dueAt' | 'attempts' | 'failedAt'>('work');
 export const removeWork = remover<'kind' | 'key'>('work');
 
-/** Claims messages like the release before: by the due time in a message's row, which is also its lease. */
+/** Claims messages like the previous release: by the due time in a message's row, which is also its lease. */
 export function claimAsBefore(db: Db, limit: number): Promise<{ id: string }[]> {
   return db.rows`
     with free as materialized (
@@ -351,7 +351,7 @@ export async function plantPeriod(
   `;
 }
 
-/** Ends the hours of a project's mails: of its routines, of all of them, and of held mails. */
+/** Ends the hours that limit a project's mails: those of its routines, of the whole project, and of held mails. */
 export async function passProjectHour(db: Db, projectId: string): Promise<void> {
   await db.run`
     with routine as (

@@ -47,7 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** Uses the servers of `npm run test:watch` while it runs, and otherwise starts new ones. */
 async function findServers(isWatching: boolean): Promise<Servers> {
-  // Bundled once here, so that files that start workers at the same time find the bundle.
+  // The code is bundled once here, so that files that start workers at the same time find the bundle.
   const bundles = Promise.all([workflowBundle(), buildSession(SESSION_CACHE)]);
   const { TEST_POSTGRES_BIN: postgres, TEST_TEMPORAL: temporal, TEST_POOLER: pooler } = process.env;
   const isUsual = (postgres ?? temporal ?? pooler) === undefined;

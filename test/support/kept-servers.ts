@@ -8,7 +8,7 @@ type Provided = Pick<ProvidedContext, 'postgresAdminUrl' | 'templateDatabase' | 
 const FILE = path.join(import.meta.dirname, '../../node_modules/.cache/test-servers.json');
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 
-/** Lets other test runs use the servers of this one. @returns a function that ends this */
+/** Lets other test runs use the servers of this one. @returns a function that stops the sharing */
 export function keepServers(provided: Provided): () => void {
   writeFileSync(FILE, JSON.stringify({ pid: process.pid, schema: hashOfMigrations(), provided }));
   const takeBack = () => rmSync(FILE, { force: true });

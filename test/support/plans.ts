@@ -9,7 +9,7 @@ export async function explained(
   work: (database: Database, plans: string[]) => Promise<unknown>,
 ): Promise<string[]> {
   const plans: string[] = [];
-  // One connection, so that the one with auto_explain serves all statements.
+  // The pool has one connection, so that the connection with auto_explain serves all statements.
   const database = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'bench' });
   try {
     const client = await database.connect();

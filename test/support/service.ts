@@ -150,7 +150,7 @@ async function startReplica(environment: Record<string, string>) {
 
 let runtimeInstalled = false;
 
-/** Installs the Temporal runtime, of which a process has one. Its log is not wanted here. */
+/** Installs the Temporal runtime, which a process has only once. Its log is not wanted here. */
 export function installRuntimeOnce(): void {
   if (!runtimeInstalled) installRuntime(createLog({ level: 'silent', name: 'temporal' }));
   runtimeInstalled = true;
@@ -159,7 +159,7 @@ export function installRuntimeOnce(): void {
 /** Steps that the workers of a service in a test make at a time. */
 const WORKER_SLOTS = 20;
 
-/** Two seconds in production, so that five attempts take half a minute. */
+/** In production the first pause is two seconds, so that five attempts take half a minute. */
 const FIRST_PAUSE_MS = 100;
 
 /** Starts workers on the task queue of the configuration. Tests of several workers start more. */

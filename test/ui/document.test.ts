@@ -138,7 +138,7 @@ function textOf(node: DocumentNode | undefined): string {
   return node.children.map(textOf).join('');
 }
 
-/** Returns the elements whose `size` is not the number of elements within. */
+/** Returns the elements whose `size` is not the number of elements inside them. */
 function sizesOf(nodes: readonly DocumentNode[]): Element[] {
   return nodes.flatMap(within).filter((node) => node.size !== within(node).length);
 }

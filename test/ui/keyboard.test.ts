@@ -132,23 +132,23 @@ test('the keys work as the help says', async ({ person, visit }) => {
   await page.goto(`/p/${person.projectId}/routines/${routineId}/edit`);
   await page.getByRole('textbox', { name: 'Instructions' }).press('Control+Enter');
   await page.waitForURL(/\/edit\?run=run_/);
-  // Every listed key is tested, here or in the file that a comment names.
+  // Every listed key is tested here, or in the file that a comment above the key names.
   const others = listed.filter(({ keys }) => keys[0] !== 'G');
   expect(others.map(({ keys }) => keys.join(' '))).toEqual([
     'Ctrl K',
     '/',
     'Ctrl Enter',
-    // Tried in brief.test.ts and morning.test.ts.
+    // These keys are tested in brief.test.ts and morning.test.ts.
     'J',
     'K',
     'E',
     'A',
-    // Tried in reading.test.ts.
+    // These keys are tested in reading.test.ts.
     '[',
     ']',
     '?',
     'Esc',
-    // Tried in states/inbox.test.ts.
+    // These keys are tested in states/inbox.test.ts.
     'J',
     'K',
     'A',
@@ -163,5 +163,5 @@ async function expectFocusInDialog(page: Page, message: string): Promise<void> {
   await expect.poll(() => page.evaluate<boolean>(HOLDS_FOCUS), { message, interval: 20 }).toBe(true);
 }
 
-/** Not `:focus`, because no element has it while the button of a field's calendar is focused. */
+/** The condition is not `:focus`, because no element has it while the button of a field's calendar is focused. */
 const HOLDS_FOCUS = `document.activeElement?.closest('[role=dialog]') != null`;

@@ -7,7 +7,7 @@ import { recordRenders } from './support/renders.ts';
 
 const test = dashboardTest();
 
-/** Longer than the interval at which the slowest list of these pages is refreshed. */
+/** This time is longer than the interval at which the slowest list of these pages is refreshed. */
 const QUIET_SECONDS = 60;
 
 test('a minute of reading that finds nothing new draws nothing', async ({ visit, person }) => {

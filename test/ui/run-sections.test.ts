@@ -68,7 +68,7 @@ test('a run of a hundred steps is followed until the reader moves, and then stay
 
   const { path, as } = at(run.id);
   const { page, expectClean } = await visit(path, { as });
-  // Only the buttons of the rows, and not those of opened steps.
+  // Count only the buttons of the rows, and not those of opened steps.
   const rows = page.getByRole('list', { name: 'Steps' }).locator('> li > button');
   await expect.poll(() => rows.count()).toBeGreaterThanOrEqual(61);
   const button = page.getByRole('button', { name: 'Follow the newest step' });
@@ -92,7 +92,7 @@ test('a run of a hundred steps is followed until the reader moves, and then stay
   await expect.poll(() => isInView(page, rows.last())).toBe(true);
   await button.waitFor({ state: 'detached' });
 
-  // Opening a step also stops the following, and a link back appears once the newest step is out of sight.
+  // Opening a step also stops the following. A link back appears once the newest step is out of sight.
   const opened = rows.nth((await rows.count()) - 2);
   await opened.click();
   const openedAt = await settledPlace(page, opened);

@@ -269,7 +269,7 @@ function hold() {
   toolServer.control.held = promise;
   return {
     release: () => resolve(),
-    /** Waits until a call has arrived, because an earlier hold would hold that call instead. */
+    /** Waits until a call has arrived, because an earlier hold would otherwise delay that call. */
     taken: () => expect.poll(() => calls.length).toBeGreaterThan(before),
   };
 }

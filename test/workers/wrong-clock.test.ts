@@ -25,7 +25,7 @@ import { workerProcesses, type WorkerProcesses } from '#test/support/worker-proc
 import { confirm, marker, scriptCalls } from '#test/core/integrations/tools/support.ts';
 
 const HOUR_SECONDS = 3_600;
-/** On each change one of the two. */
+/** On each change, only one of the two clocks is tested. */
 const CLOCKS = (
   [
     ['fast', HOUR_SECONDS],

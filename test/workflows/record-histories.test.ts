@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterEach(() => service.gateway.control.reset());
 
-/** On each change one way of each workflow, since the corpus of `replay.test.ts` has all of them. */
+/** On each change, only one path of each workflow is tested: the corpus of `replay.test.ts` has all paths. */
 const WAYS = Object.entries(SCENARIOS);
 
 test.each(KEEP ? WAYS : oneOfEach(WAYS, ([name]) => name.split('-')[0]))(

@@ -1,9 +1,6 @@
 import type { Middleware } from 'koa';
 
-/**
- * Policy of the pages: they load what this origin serves and nothing else, nothing may frame them, and no text is ever
- * executed.
- */
+/** Policy of the pages: they load only files of this origin, no page may frame them, and no text is ever executed. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,7 +14,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Sets the headers that every response carries, with any status and source. */
+/** Sets the headers of every response, with any status and source. */
 export function securityHeaders(policy = POLICY): Middleware {
   const headers = constantHeaders(policy);
   return (ctx, next) => {
@@ -27,7 +24,7 @@ export function securityHeaders(policy = POLICY): Middleware {
   };
 }
 
-/** Returns the headers that every response carries, for responses that no middleware sees. */
+/** Returns the headers of every response, for responses that no middleware sees. */
 export function constantHeaders(policy = POLICY): Readonly<Record<string, string>> {
   return { ...HEADERS, 'Content-Security-Policy': policy };
 }

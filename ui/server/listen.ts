@@ -9,7 +9,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Listens with stricter limits than Node's. Responses that Node itself makes also carry the constant headers. */
+/** Listens with stricter limits than Node's. Responses that Node itself makes also have the constant headers. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },

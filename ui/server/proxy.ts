@@ -7,7 +7,7 @@ import { failure } from './failure.ts';
 import { CONSTANT_HEADERS } from './headers.ts';
 
 /**
- * Forwards requests for the API, so that a browser knows one origin only. Bodies are streamed both ways: an event
+ * Forwards requests for the API, so that a browser needs one origin only. Bodies are streamed both ways: an event
  * arrives when it is sent, and a client that disconnects also ends its request to the API.
  */
 export function proxy(api: Api, log: Log): Middleware {

@@ -14,7 +14,7 @@ const envelope = z.object({
   error: z.object({ code: z.string() }).optional(),
 });
 
-/** Limit of a response, far above any that this server itself reads. */
+/** Limit of a response, far above any response that this server itself reads. */
 const MAX_BYTES = 1_000_000;
 
 /** Reads a small JSON response of the API. */

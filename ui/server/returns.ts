@@ -36,7 +36,9 @@ function pageFor(ctx: Context): string | undefined {
   return ctx.path === MODEL_CALLBACK && isNavigation ? '/returned/model-account' : undefined;
 }
 
-/** Picks the headers by which the API knows the caller, and none of the others that a navigation sends. */
+/**
+ * Picks the headers by which the API recognizes the caller. A navigation sends other headers too, which are left out.
+ */
 function sessionOf(ctx: Context): OutgoingHttpHeaders {
   const headers = forwardedHeaders(ctx);
   const names = ['cookie', 'user-agent', 'x-forwarded-for', 'x-request-id'];

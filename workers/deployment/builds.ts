@@ -16,7 +16,7 @@ export interface BuildStatus {
   readonly buildId: string;
   /** A draining build has open workflows and gets no new ones; a new build has never been current. */
   readonly state: 'new' | 'current' | 'draining' | 'drained';
-  /** Live workers. */
+  /** Number of live workers of the build. */
   readonly workers: number;
   /** Runs that have begun on the build and not ended. */
   readonly openRuns: number;

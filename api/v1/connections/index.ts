@@ -81,7 +81,7 @@ const createConnection = route({
 });
 
 /**
- * Refuses this service's own address with a clear error: `/mcp` would refuse its routines, which could run for ever.
+ * Refuses this service's own address with a clear error. `/mcp` would refuse the calls: runs could start runs for ever.
  */
 function assertElsewhere(url: string, { config }: Deps): void {
   const isOwn = originOf(url) === originOf(config.PUBLIC_URL);

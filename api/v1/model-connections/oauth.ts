@@ -60,7 +60,7 @@ const startModelSignIn = route({
 
 const returnedQuery = z.object({
   ...returnedFields,
-  // A query with `address` has no `state` of its own, because the address contains it.
+  // A query with `address` has no separate `state`, because the address contains the state.
   state: returnedFields.state.optional().meta(returnedFields.state.meta() ?? {}),
   client_id: z
     .string()

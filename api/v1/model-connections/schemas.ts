@@ -12,7 +12,7 @@ import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
-/** Errors with which each way to sign in may refuse to begin. */
+/** Errors of the start of a sign-in, the same for every way to sign in. */
 export const SIGN_IN_ERRORS = [
   'provider_disabled',
   'runtime_unavailable',

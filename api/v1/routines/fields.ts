@@ -7,7 +7,7 @@ export const CHANGED_ROUTINE = ['id', 'name', 'state', 'stateReason', 'revision'
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
 
-/** The schemas of fields in responses, shared by all responses with the field. */
+/** The schema of each field in responses. All responses with the field share it. */
 const named = new WeakMap<z.ZodType, z.ZodType>();
 
 /** Returns the shape of the fields in responses, each a schema of its own in OpenAPI. */

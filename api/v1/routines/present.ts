@@ -61,7 +61,8 @@ export function presentWarnings(list: readonly RoutineWarning[]) {
 
 const COUNT = 5;
 
-// Pages that poll and routines with the same schedule share entries: without jitter, times stay valid for a minute.
+// Pages that poll, and routines with the same schedule, share entries of this cache. Without jitter an entry is valid
+// for a minute.
 const known = new LRUCache<string, readonly string[], Timing>({
   max: 2_000,
   memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(now()), COUNT).map(iso),
@@ -71,7 +72,7 @@ const known = new LRUCache<string, readonly string[], Timing>({
 export function nextRunsOf(routine: Timing): readonly string[] {
   const { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds } = routine;
   const time = new Date(now());
-  // Only jitter depends on the routine and on seconds, so routines without it share an entry.
+  // Only jitter depends on the routine and on seconds, so routines without jitter share an entry.
   const [id, instant] = jitterSeconds === 0 ? ['', minuteAtOrBefore(time)] : [routine.id, iso(time).slice(0, 19)];
   const key = [
     instant,

@@ -48,7 +48,7 @@ const listSkills = route({
         page,
       });
   const seen = catalogue.findIndex(({ slug }) => slug === page.after);
-  // Curated skills have neither key nor keeper, so these filters leave them out.
+  // Curated skills have neither a key nor a manager, so these filters leave them out.
   const isNamed = externalKey !== undefined || managedBy !== undefined;
   const rest = isNamed || (isCurated && seen === -1) ? [] : catalogue.slice(seen + 1);
   const rows = [

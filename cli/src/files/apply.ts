@@ -9,7 +9,10 @@ import { nameOf } from './render.ts';
 export interface Applied {
   readonly kind: Change['kind'];
   readonly key: string;
-  /** `conflict`: it changed since the plan, so nothing was written. `refused`: the service refused it. */
+  /**
+   * `conflict`: the resource has changed since the plan, so nothing was written. `refused`: the service refused the
+   * change.
+   */
   readonly result: 'created' | 'changed' | 'archived' | 'deleted' | 'conflict' | 'refused';
   readonly id: string | null;
   readonly message: string | null;
@@ -27,7 +30,7 @@ interface Options {
 
 /**
  * Applies a plan: skills first, then the routines that use them, and last the deletions. Each change is written as a
- * whole or not at all, and only over the version of the plan, so two applies at once never mix.
+ * whole or not at all, and only over the version of the plan, so two simultaneous applies never mix.
  */
 export async function applyPlan(ras: Ras, plan: Plan, options: Options): Promise<Applied[]> {
   const remote = await RemoteProject.list(ras);
@@ -119,14 +122,14 @@ async function put(writer: Writer, change: Change, etag: string | null): Promise
   } catch (error) {
     if (fieldsOf(error)['name'] !== 'PreconditionFailedError') throw error;
     const now = await findNow(writer, change);
-    // A run, a pause or a mark makes a new version with the same content.
+    // Some changes, such as a pause, make a new version with the same content.
     const isSame = now !== undefined && found !== null && isAsWanted(now, found, false);
     if (!isSame || now.etag === undefined || now.etag === etag) throw error;
     return put(writer, change, now.etag);
   }
 }
 
-/** Refers to skills as the API does: custom skills by their ids. */
+/** Replaces the keys of custom skills by their ids, which the API expects. */
 function withReferences(content: Content, { ids, remote }: Writer): Content {
   const { skills } = content;
   if (!Array.isArray(skills)) return content;
@@ -173,7 +176,7 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
   return { ...base, result, message: null };
 }
 
-/** Checks that the files are those of a stored plan, and returns the new plan with the versions of the stored one. */
+/** Checks that the files are those of a stored plan, and returns the new plan with the stored plan's versions. */
 export function checkedPlan(saved: unknown, current: Plan): Plan {
   const { version, project, owner, changes } = fieldsOf(saved);
   if (version !== 1 || !Array.isArray(changes)) throw usageError('Another version of ras made this plan.');

@@ -13,8 +13,8 @@ export interface Change {
   readonly kind: KindName;
   readonly key: string;
   /**
-   * `adopt`: the content is equal, and this folder becomes its keeper. `orphan`: this folder keeps it, but has no file
-   * for it.
+   * `adopt`: the content is equal, and this folder becomes the manager. `orphan`: this folder manages the resource, but
+   * has no file for it.
    */
   readonly action: 'create' | 'update' | 'adopt' | 'unchanged' | 'orphan';
   readonly file: string | null;
@@ -42,7 +42,7 @@ export interface Plan {
   readonly version: 1;
   /** Id of the project that was compared with the files. */
   readonly project: string;
-  /** Name of the folder that keeps the routines and skills. */
+  /** Name of the folder that manages the routines and skills. */
   readonly owner: string | null;
   readonly changes: readonly Change[];
 }

@@ -102,7 +102,7 @@ function skillFaults({ items, settings }: LocalProject, remote: RemoteProject): 
   });
 }
 
-/** Finds files whose routine or skill another folder keeps. */
+/** Finds files whose routine or skill another folder manages. */
 function ownerFaults({ items, settings }: LocalProject, remote: RemoteProject): Fault[] {
   return items.flatMap(({ kind, key, file }): Fault[] => {
     const { isManaged = false, owner = null } = remote.find(kind, key) ?? {};

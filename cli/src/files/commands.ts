@@ -89,7 +89,7 @@ export async function planFiles(context: Context, options: PlanOptions): Promise
       if (exitCode && !isEmpty(plan)) context.exitCode = EXIT.changes;
     });
   } catch (error) {
-    // Here 2 means changes, so a wrong command line exits with another code.
+    // The exit code 2 of `plan` means changes, so a wrong command line gets another code.
     if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
     throw new CliError(error.message, { hint: error.hint, cause: error });
   }
@@ -117,8 +117,8 @@ function refuseDrift({ changes }: Plan): void {
 }
 
 /**
- * Refuses to prune where the folder has no name, a routine still names a skill to remove, or most of the folder would
- * go.
+ * Refuses to prune if the folder has no name, if a routine still uses a skill to delete, or if the folder would lose
+ * most of its resources.
  * @throws {CliError}
  */
 function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
@@ -260,7 +260,7 @@ function folderOf({ cwd }: Context, dir = '.'): string {
   return path.resolve(cwd, dir);
 }
 
-/** Runs a command, and prints faults of files one a line, each with its place. */
+/** Runs a command, and prints each fault of a file on a line, with its place. */
 async function withFiles(context: Context, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -4,7 +4,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Limit of the table's cells. Texts that differ in more lines are shown as one removal and one addition. */
+/** The most cells of the comparison's table. Texts that need more cells are shown as one removal and one addition. */
 const MAX_CELLS = 4_000_000;
 
 /** Compares two texts line by line (longest common subsequence). */

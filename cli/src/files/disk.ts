@@ -5,8 +5,8 @@ import { writeWhole } from '../write-whole.ts';
 import { FaultyFiles } from './faults.ts';
 
 /**
- * Reads a file as UTF-8. Links must not lead out of the folder: otherwise a user who can write there could make it send
- * any file of this machine to the service.
+ * Reads a file as UTF-8. Links must not lead out of the folder: otherwise a user who can write there could make `ras`
+ * send any file of this machine to the service.
  * @throws {FaultyFiles}
  */
 export async function readText(folder: string, file: string): Promise<string> {
@@ -16,7 +16,7 @@ export async function readText(folder: string, file: string): Promise<string> {
   return readFileOf(target, refuse);
 }
 
-/** In bytes: room for the longest text with its head, at four bytes a character. */
+/** Enough bytes for the longest text with its head, at four bytes a character. */
 const MAX_FILE_BYTES = 1_048_576;
 
 /**

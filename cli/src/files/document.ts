@@ -79,8 +79,8 @@ function render(document: Document | Document.Parsed, body: string): string {
 }
 
 /**
- * Parses YAML 1.2 with JSON values only. Anchors are refused, so that each line is complete by itself and no repetition
- * makes the document grow.
+ * Parses YAML 1.2 with JSON values only. Anchors are refused, because a line must be complete by itself, and repeated
+ * anchors could make a small file huge.
  * @throws {FaultyFiles}
  */
 export function parseYaml(file: string, yaml: string, linesBefore: number) {

@@ -35,7 +35,7 @@ export function firstOf<T>(faults: readonly T[]): readonly T[] {
 
 /** Returns `, did you mean "schedule"?` when a known name is close enough, else nothing. */
 export function didYouMean(given: string, known: readonly string[]): string {
-  // The time of a comparison grows with both lengths.
+  // Long words are not compared, because the time of a comparison grows with both lengths.
   const near = given.length > 100 ? undefined : nearest(given, known);
   return near === undefined ? '' : `, did you mean "${near}"?`;
 }

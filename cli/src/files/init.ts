@@ -6,7 +6,7 @@ import { isMissing, writeFileIn } from './disk.ts';
 import { slugOf } from './keys.ts';
 import { PROJECT_FILE, SETTINGS } from './settings.ts';
 
-/** Git must not change line ends in texts for a model. */
+/** Git must not change line endings in texts for a model. */
 const ATTRIBUTES = ['routines/** -text', 'skills/** -text'];
 
 /**

@@ -9,7 +9,7 @@ import { overlaid, type Settings } from './settings.ts';
 
 interface Kind {
   readonly schema: JsonSchema;
-  /** Characters of the text below the head. */
+  /** The least and the greatest length of the text below the head, in characters. */
   readonly text: { readonly min: number; readonly max: number };
   /** Path from the file to the schema for editors. */
   readonly schemaPath: string;
@@ -35,7 +35,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
 export interface LocalItem {
   readonly kind: KindName;
   readonly key: string;
-  /** From the folder of `ras.yaml`. */
+  /** Path from the folder of `ras.yaml`. */
   readonly file: string;
   readonly document: HeadedDocument;
   /** Faulty fields, which are left out of the check by the service. */
@@ -113,7 +113,7 @@ export function isMaterial(kind: KindName, field: string): boolean {
   return kind === 'routine' && MATERIAL.includes(field);
 }
 
-/** Normalizes values as the service does, so that two with the same meaning are equal. */
+/** Normalizes values as the service does, so that two values with the same meaning are equal. */
 function stored(content: Content): Content {
   const { name, description, startsAt, endsAt, skipDates, budget } = content;
   const cost = fieldsOf(budget)['maxCostUsdPerMonth'];

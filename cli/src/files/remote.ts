@@ -7,7 +7,7 @@ import { contentOfRemote, type Content } from './kinds.ts';
 export interface RemoteItem extends Summary {
   /** The key is new, and the service does not know it yet. */
   readonly isNew: boolean;
-  /** Only for routines. */
+  /** State of a routine; undefined for a skill. */
   readonly state: string | undefined;
   /** The routine is active, and its scheduled runs take outdated texts of its skills. */
   readonly isBehind: boolean;
@@ -29,7 +29,7 @@ export interface Summary {
   readonly key: string | null;
   readonly name: string;
   readonly isManaged: boolean;
-  /** The name of the folder that keeps it. */
+  /** Name of the folder that manages the routine or skill. */
   readonly owner: string | null;
 }
 

@@ -101,7 +101,7 @@ function visible(line: string): string {
   return plain(shown);
 }
 
-/** A variable may be named `constructor`. */
+/** Reads only the content's own field, because a variable may be named `constructor`. */
 function own(content: Content, name: string): unknown {
   return Object.hasOwn(content, name) ? content[name] : undefined;
 }

@@ -36,7 +36,7 @@ export interface JsonSchema {
 
 export interface SchemaFault {
   readonly path: FieldPath;
-  /** True if the name of a field is the fault, not its value. */
+  /** True if the fault is the name of a field, and not its value. */
   readonly ofName?: true;
   readonly message: string;
 }

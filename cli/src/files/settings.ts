@@ -11,7 +11,7 @@ export const PROJECT_FILE = 'ras.yaml';
 
 /** Contents of `ras.yaml` for the chosen environment. */
 export interface Settings {
-  /** Name of this folder as a keeper. Two folders of a project have different names. */
+  /** Name of this folder as the manager of its resources. Two folders of a project have different names. */
   readonly name: string | null;
   /** Id or name of the only project to read and to apply to. */
   readonly project: string | null;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { World } from '../world.ts';
 
-/** The name of the service in the client's configuration, and of the variable that holds the API key. */
+/** The name of the service in the client's configuration, and of the variable with the API key. */
 const SERVER = 'ras';
 const KEY_VARIABLE = 'RAS_API_KEY';
 
@@ -58,8 +58,8 @@ export const CLIENTS: Readonly<Record<string, McpClient>> = {
   },
   vscode: {
     file: ({ cwd }) => path.join(cwd, '.vscode', 'mcp.json'),
-    // This client asks for the key once and stores it sealed. According to reports it does not read the environment for
-    // headers.
+    // This client asks for the key once and stores it sealed. According to reports, it takes no header from the
+    // environment.
     add: (text, url) => withInput(inJson(text, 'servers', { type: 'http', url, ...bearer('${input:ras-api-key}') })),
     next: 'It asks for an API key of the project when it first connects, and keeps it.',
   },
@@ -119,7 +119,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Finds the service's table where it is quoted, in line, or has tables of its own. */
+/** Matches the service's table in other spellings: quoted, inline, or with subtables. */
 const ELSEWHERE = /^\s*(?:\[\s*)?["']?mcp_servers["']?\s*(?:=|\]|\.\s*["']?ras["']?\s*[\].=])/m;
 
 /** Replaces the service's table in a TOML file, or adds it at the end; other lines stay. */

@@ -11,11 +11,11 @@ export interface Output {
   table<T>(rows: readonly T[], columns: readonly Column<T>[]): void;
   /** Writes a line for each field with a value, for people; otherwise JSON. */
   record(value: unknown, fields: Readonly<Record<string, Cell>>): void;
-  /** Always JSON. */
+  /** Writes JSON, for people too. */
   json(value: unknown): void;
-  /** JSON in one line, for a stream of values. */
+  /** Writes JSON in one line, for a stream of values. */
   jsonLine(value: unknown): void;
-  /** Always text, without control characters. */
+  /** Writes text for people and programs, without control characters. */
   text(text: string): void;
   /** Writes as `text` does, without the end of a line. */
   part(text: string): void;

@@ -5,7 +5,7 @@ export interface Column<T> {
   readonly value: (row: T) => string | number | null | undefined;
   /** `right` for numbers. Default left. */
   readonly align?: 'right';
-  /** Never cut: a user copies an id. */
+  /** True if values are never cut, such as ids that a user copies. */
   readonly whole?: true;
 }
 
@@ -16,7 +16,7 @@ export interface TableStyle {
 }
 
 const GAP = '  ';
-/** No column is cut below this. */
+/** The least width to which a column is cut. */
 const NARROWEST = 8;
 
 /** Renders rows under their titles, without empty columns. The widest columns are cut until the table fits. */

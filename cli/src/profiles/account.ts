@@ -6,7 +6,7 @@ import { readProfiles, type Profile } from './store.ts';
 
 /** Address and key for calls. */
 export interface Account extends Profile {
-  /** The profile that the key comes from; undefined for a key of the environment. */
+  /** The profile of the key; undefined for a key of the environment. */
   readonly profile: string | undefined;
 }
 

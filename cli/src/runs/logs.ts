@@ -23,7 +23,7 @@ export async function logs(context: Context, given: string, { follow = false }):
   });
 }
 
-/** Writes an event as a line and the texts below it. The text of a step under way is written as it comes. */
+/** Writes an event as a line and the texts below it. The text of a running step is written as it arrives. */
 function logForPeople({ out }: Context): (event: RunEvent | RunTextEvent) => void {
   let said = '';
   const write = (text: string) => {

@@ -48,7 +48,7 @@ function showEnd(context: Context, run: Run): void {
   context.say(sentenceOf(run));
 }
 
-/** Words the end of a run in one line. */
+/** Describes the end of a run in one line. */
 export function sentenceOf(run: Run): string {
   const { state, outcome, reason, errorMessage } = run;
   const time = between(run.startedAt, run.finishedAt);

@@ -121,7 +121,7 @@ async function logout(context: Context) {
   }
   await writeProfiles(env, others);
   const key = maskedKey(left.apiKey);
-  // A key that a person created elsewhere may also be in use there.
+  // Only keys of `login` expire. A key that a person created may be in use elsewhere, so it stays valid.
   const isRevoked = left.expiresAt !== undefined && (await revoked(context, left));
   context.say(`Signed out of ${left.baseUrl}. The key ${key} ${isRevoked ? 'is revoked' : 'stays valid'}.`);
   if (isRevoked) return;

@@ -13,22 +13,24 @@ export const PLANS = {
 export type Plan = keyof typeof PLANS;
 
 export interface PlanRule {
-  /** True when a payment processor is configured; without one the service is self-hosted. */
+  /** True when a payment processor is configured; otherwise the service is self-hosted. */
   readonly billingConfigured: boolean;
   /** The plan of every organization on a self-hosted service. */
   readonly defaultPlan: Plan;
-  /** The operator's limit of an organization's runs at a time. No limit by default. */
+  /** The most runs that an organization may have at a time, set by the operator. No limit by default. */
   readonly runsAtATime?: number | undefined;
 }
 
-/** Returns an organization's plan: the one it has paid for, or the operator's default on a self-hosted service. */
+/**
+ * Returns an organization's plan: the plan that it has paid for, or the operator's default on a self-hosted service.
+ */
 export function effectivePlan(rule: PlanRule, paidPlan: Plan | null): Plan {
   return rule.billingConfigured ? (paidPlan ?? 'free') : rule.defaultPlan;
 }
 
 /**
- * Returns an SQL expression: the plan that a row of `organizations` has paid for. The plan ends with the paid time by
- * itself, even while neither scheduler nor payment processor works.
+ * Returns an SQL expression: the plan that a row of `organizations` has paid for. The plan ends when the paid time
+ * ends, even while the scheduler or the payment processor is down.
  */
 export function paidPlanOf(organization: Sql): Sql {
   return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;
@@ -36,7 +38,7 @@ export function paidPlanOf(organization: Sql): Sql {
 
 /**
  * Returns an SQL expression for the most runs that the organization `o` of a statement may have at a time; null for no
- * bound. A plan's bound counts only where plans are paid for.
+ * limit. A plan's limit applies only where plans are paid for.
  */
 export function runsAtATimeOf(rule: PlanRule): Sql {
   const operator = sql`${rule.runsAtATime ?? null}::integer`;
@@ -56,7 +58,7 @@ export function mayWrite(plan: Plan, actor: 'key' | 'session'): boolean {
 /** The paid plans, the cheapest first. */
 export const PAID_PLANS = ['starter', 'pro', 'scale'] as const satisfies readonly PaidPlan[];
 
-/** Price ids of each paid plan: the first is sold, the others stay recognized. */
+/** Price ids of each paid plan: the first is sold, and the others are still accepted. */
 export type PriceList = Readonly<Record<PaidPlan, readonly [sold: string, ...former: string[]]>>;
 
 /** Returns the plan of a price; undefined for a price that this service does not sell. */
@@ -64,7 +66,7 @@ export function planOfPrice(prices: PriceList, priceId: string | null): PaidPlan
   return PAID_PLANS.find((plan) => priceId !== null && prices[plan].includes(priceId));
 }
 
-/** Parses a variable such as `price_a, price_b`. @throws when it names no price */
+/** Parses a variable such as `price_a, price_b`. @throws when the variable names no price */
 export function parsePriceIds(text: string): readonly [string, ...string[]] {
   const [sold, ...former] = text
     .split(',')
@@ -123,7 +125,7 @@ export async function takeRuns(tx: Db, input: { organizationId: string; plan: Pl
   return granted;
 }
 
-/** Returns an SQL condition: another organization has run something in the last two months. */
+/** Returns an SQL condition: another organization has had a run in the last two months. */
 export function othersHaveRun(organizationId: Sql): Sql {
   return sql`exists (select from period_runs others
     join organizations there on there.id = others.organization_id and there.deleted_at is null
@@ -132,7 +134,7 @@ export function othersHaveRun(organizationId: Sql): Sql {
 }
 
 /**
- * Returns an organization's runs a day, from the counts of its last two periods. Counting the runs themselves could
+ * Returns an organization's runs per day, from the counts of its last two periods. Counting the runs themselves could
  * read a hundred thousand rows.
  * @param least the fewest days to divide by
  */
@@ -153,7 +155,7 @@ export async function runsPerDay(db: Db, organizationId: string, least: number):
 export interface PeriodUsage {
   readonly start: Date;
   readonly end: Date;
-  /** `subscription` for a paid plan, otherwise the calendar month in UTC. */
+  /** Kind of the period: `subscription` for a paid plan, otherwise the calendar month in UTC. */
   readonly kind: 'subscription' | 'month';
   readonly runs: number;
   readonly activeRoutines: number;

@@ -9,10 +9,10 @@ import type { AuthSettings } from './auth-options.ts';
 const HOUR = 60 * 60;
 const DAY = 24 * HOUR;
 
-/** Scope that yields a refresh token. Each assistant needs such a token, because it works while its person is away. */
+/** Scope for a refresh token. Every assistant needs one, because assistants work while their person is away. */
 const OFFLINE = 'offline_access';
 
-/** Stands for the project until a person has chosen one. No consent has this value, so the person is always asked. */
+/** Placeholder for the project until the person chooses one. No consent has this value, so the library always asks. */
 const NONE = 'none';
 
 /** The session of the person who decides, and the project that they chose; no project for a refusal. */
@@ -24,8 +24,8 @@ interface Consenting {
 const consenting = new AsyncLocalStorage<Consenting>();
 
 /**
- * Runs a call of the library in the name of the person who decides: the library takes their session as the caller's,
- * and stores the project with the consent.
+ * Runs a call of the library for the person who decides: the library uses that person's session, and stores the project
+ * with the consent.
  */
 export function consentingAs<T>(decision: Consenting, work: () => Promise<T>): Promise<T> {
   return consenting.run(decision, work);
@@ -36,7 +36,7 @@ export function mcpResource(publicUrl: string): string {
   return `${publicUrl}/mcp`;
 }
 
-/** Makes the row of the resource `/mcp`, which the library requires. */
+/** Inserts the row of the resource `/mcp`, which the library requires. */
 export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void> {
   const resource = mcpResource(publicUrl);
   await db.run`
@@ -45,7 +45,7 @@ export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void
   `;
 }
 
-/** Returns the prefix by which tokens differ from API keys. The hash of a token is made without the prefix. */
+/** Returns the prefix that distinguishes tokens from API keys. Tokens are hashed without the prefix. */
 export function tokenPrefix(productTag: string, kind: 'access' | 'refresh'): string {
   return `${productTag}_${kind === 'access' ? 'at' : 'rt'}_`;
 }
@@ -68,13 +68,15 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     scopes: [...SCOPES, OFFLINE],
     grantTypes: ['authorization_code', 'refresh_token'],
     disableJwtPlugin: true,
-    // Any client may use the one resource. The first request makes its row, because Postgres may be away at start.
+    // Any client may use the one resource. The first request inserts the row of the resource, because Postgres may be
+    // away at start.
     enforcePerClientResources: false,
     allowDynamicClientRegistration: registersClients,
     allowUnauthenticatedClientRegistration: registersClients,
     accessTokenExpiresIn: HOUR,
     refreshTokenExpiresIn: 30 * DAY,
-    // A repeated request gets the same response, because the first may be lost, or two workers of an assistant may ask.
+    // A repeated request gets the same response: the first response may be lost, or two workers of an assistant may
+    // ask.
     refreshTokenReuseInterval: 30,
     prefix: {
       opaqueAccessToken: tokenPrefix(productTag, 'access'),

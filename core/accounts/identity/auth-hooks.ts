@@ -95,7 +95,7 @@ export function authHooks(rules: AuthRules) {
     });
   }
 
-  /** Counts an attempt before the password is checked, also at an account that does not exist. */
+  /** Counts an attempt before the password is checked, even for an account that does not exist. */
   async function assertMayGuess(ctx: HookContext, guess: Guess): Promise<void> {
     const isStranger = guess.kind === 'password' && guess.browserId === undefined;
     const wait =
@@ -135,7 +135,10 @@ export function authHooks(rules: AuthRules) {
     goFirst();
   }
 
-  /** Clears an account's counts of guesses after a reset. If the password was not checked, the token works again. */
+  /**
+   * Clears an account's counts of guesses after a reset. If the new password was not checked, restores the token, so
+   * that the person can try again.
+   */
   async function afterReset(ctx: HookContext, errorCode: string | undefined): Promise<void> {
     const { internalAdapter } = ctx.context;
     const { data } = resetBody.safeParse(ctx.body);
@@ -170,7 +173,7 @@ export function authHooks(rules: AuthRules) {
       const isRefused = returned instanceof APIError && returned.statusCode >= 400;
       const errorCode = isRefused ? (returned.body?.code ?? String(returned.status)).toLowerCase() : undefined;
       const guess = await guessOf(ctx);
-      // The last owner of an organization is refused after a right password, so the attempt counts as right.
+      // The last owner of an organization is refused only after the right password, so the attempt counts as right.
       if (guess !== undefined && (errorCode === undefined || errorCode === 'last_owner')) {
         await acceptGuess(database, guess);
         if (guess.kind === 'password') await remember(ctx, guess);
@@ -197,11 +200,14 @@ const SIGN_UP_REFUSALS = {
   invitation_required: 'To sign up, you need an invitation to this address.',
 } as const;
 
-/** The response is the same whether or not the address has an account, so it does not reveal accounts. */
+/**
+ * Refuses a sign-up that the mode does not allow. The response is the same whether or not the address has an account,
+ * so it does not reveal accounts.
+ */
 async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise<void> {
   if (mode === 'open') return;
   if (mode === 'invited') {
-    // A body that does not parse is reported by the library.
+    // The library reports a body that cannot be parsed.
     const { email = '', invitation } = signUpBody.safeParse(body).data ?? {};
     if (invitation !== undefined && (await isInvited(db, email, invitation))) return;
   }

@@ -42,7 +42,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
     passwordReset: (to, token) =>
       send(to, 'Choose a new password', 'Choose a password', [
         'Choose a new password within an hour:',
-        // The token is in the fragment, which reaches no server's log.
+        // The token is in the fragment, because a fragment reaches no server's log.
         `${uiOrigin}/reset-password#${token}`,
         'If you did not ask for this, do nothing: your password stays as it is.',
       ]),
@@ -69,7 +69,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
 const NOT_YOU =
   'If it was not you, change your password, end the other sessions in your settings, and tell the people who run this service.';
 
-/** Makes a link lead back to the dashboard; a bare path would lead to this API, which has no pages. */
+/** Makes a link lead back to the dashboard. A bare path would lead to this API, which has no pages. */
 function leadingBack(link: string, uiOrigin: string): string {
   const url = new URL(link);
   const to = url.searchParams.get('callbackURL') ?? '/';

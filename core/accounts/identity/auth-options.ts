@@ -24,15 +24,15 @@ export interface AuthSettings {
   readonly signUp: SignUpMode;
   /** True if assistants may register themselves (RFC 7591); false by default. */
   readonly registersClients?: boolean;
-  /** Organizations that one person may found. */
+  /** The most organizations that one person may found. */
   readonly maxOrganizations: number;
-  /** Mails about accounts; undefined without a mail server, which leaves addresses unverified. */
+  /** Mails about accounts; undefined without a mail server: addresses then stay unverified. */
   readonly mails: AuthMails | undefined;
   /** Takes a person out of all their organizations, before their account is deleted. @throws {AppError} `last_owner` */
   readonly leaveOrganizations: (userId: string) => Promise<void>;
   /** Ends everything that programs may do in a person's name: API keys, terminals and assistants. */
   readonly endPrograms: (userId: string) => Promise<void>;
-  /** Replaces the library's scrypt, whose hashes take a twentieth of a second each on purpose. */
+  /** Replaces the library's scrypt. Each of its hashes takes a twentieth of a second, on purpose. */
   readonly passwords?: PasswordHashes | undefined;
   /** Receives the library's warnings. Without a log the warnings are dropped. */
   readonly log?: Log;
@@ -43,7 +43,7 @@ export const CLIENT_ADDRESS_HEADER = 'x-client-address';
 
 const DAY = 24 * LINK_SECONDS;
 
-/** A session ends a week after its last prolongation, and at the latest a month after the sign-in. */
+/** A session ends a week after it was last prolonged, and at the latest a month after the sign-in. */
 const SESSION_SECONDS = 7 * DAY;
 const ABSOLUTE_SESSION_MS = 30 * DAY * 1_000;
 
@@ -70,7 +70,7 @@ export function authOptions(settings: AuthSettings) {
     secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
-    // Unexpected errors are thrown to this service's error handling. After a faulty request of an assistant, its person
+    // Unexpected errors are thrown to this service's error handling. After a faulty request of an assistant, the person
     // gets a page with an explanation.
     onAPIError: { throw: true, errorURL: `${settings.uiOrigin}/authorize` },
     logger: authLogger(log),
@@ -100,11 +100,12 @@ export function authOptions(settings: AuthSettings) {
     },
     advanced: {
       cookiePrefix: cookiePrefix(settings),
-      // `__Secure-`, which the library would add, lets other hosts of the domain set the cookie; `__Host-` does not.
+      // The library would add `__Secure-`, which lets other hosts of the domain set the cookie. `__Host-` does not.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
-      // The check runs once: an API started before its migrations would refuse every sign-in until a restart.
+      // The library checks the schema only once: an API started before its migrations would refuse sign-ins until a
+      // restart.
       database: { validateSchema: false },
     },
     rateLimit: {
@@ -194,8 +195,7 @@ export function authOptions(settings: AuthSettings) {
     },
     verification: {
       modelName: 'verifications',
-      // The identifier contains a token for a new password. It is hashed, so that a copy of the database opens no
-      // account.
+      // The identifier contains a token for a new password. Hash it, so that a copy of the database opens no account.
       storeIdentifier: 'hashed',
       fields: { expiresAt: 'expires_at', ...timestamps },
     },
@@ -213,8 +213,8 @@ function refuseDeletion(error: unknown): never {
 const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
 
 /**
- * Writes the library's messages to this service's log, because the console does not redact. Keeps only the text and an
- * error of each message.
+ * Writes the library's messages to this service's log, because the log redacts and the console does not. Keeps only the
+ * text and an error of each message.
  */
 function authLogger(log: Log | undefined) {
   return {

@@ -16,7 +16,7 @@ export interface Session {
   readonly id: string;
   readonly userId: string;
   readonly provenAt: Date;
-  /** Cookies for the response, by which the browser learns that the session was prolonged. */
+  /** Cookies for the response. They tell the browser that the session was prolonged. */
   readonly setCookies: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface Auth {
 
 const decided = z.object({ url: z.string() });
 
-/** Sets up better-auth (email and password). A person who signs in and has no organization gets one. */
+/** Sets up better-auth (email and password). A person who signs in and has no organization gets a new organization. */
 export function createAuth(settings: AuthSettings): Auth {
   // The library checks addresses by zod's own pattern, which refuses top-level domains in scripts other than Latin.
   z.regexes.email.test = (address) => EMAIL_PATTERN.test(address);

@@ -16,7 +16,7 @@ interface KeyCredential {
   readonly projectId: string;
   readonly organizationId: string;
   readonly paidPlan: PaidPlan | null;
-  /** False if the project has switched MCP off: the key is then refused at `/mcp`, and works everywhere else. */
+  /** True if the project allows MCP. Otherwise the key is refused at `/mcp`, and works everywhere else. */
   readonly mcpEnabled: boolean;
   readonly scopes: readonly Scope[];
   readonly stale: boolean;
@@ -27,7 +27,7 @@ interface KeyCredential {
  * Finds a presented key and counts the request against its rate limit, in one statement, because every request needs
  * both. Only a matching hash is counted, so a guesser cannot use up the limit of a key. Requests of one key that arrive
  * together share one statement, which begins after the last of them has arrived. Otherwise each would wait for the lock
- * on the key's counter (16 connections: half the requests a second).
+ * on the key's counter: 16 connections would get half the requests a second.
  */
 export async function authenticateKey(db: Db, tag: string, presented: string): Promise<KeyCredential | undefined> {
   const key = readApiKey(tag, presented);

@@ -8,7 +8,7 @@ import type { Db } from '#lib/database/index.ts';
 export interface Guess {
   /**
    * Kind of proof: the password at sign-in, a code after the right password, or the password of a person who is signed
-   * in. Each kind has counts of its own.
+   * in. Each kind is counted separately.
    */
   readonly kind: 'password' | 'second-factor' | 'own-password';
   /** Address or id of an account that may not exist. */
@@ -19,7 +19,7 @@ export interface Guess {
   readonly browserId: string | undefined;
 }
 
-/** Limits sign-ins by unknown browsers from one network to any accounts, against password spraying. */
+/** Limits sign-ins from one network by unknown browsers, over all accounts, against password spraying. */
 export const SIGN_INS_OF_NETWORK: ThrottleRule = { name: 'sign-in-of-network', limit: 3, windowSeconds: 10 };
 
 const FEW = 10;
@@ -39,9 +39,9 @@ export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Gue
 }
 
 /**
- * Counts an attempt before the proof is checked. A known browser has a count of its own, which no stranger can use up.
- * All other attempts count by account and network and, with a far higher limit, by account alone, so that many
- * networks are limited too. An attempt that one count refuses is not added to the next.
+ * Counts an attempt before the proof is checked. A known browser is counted separately, so that no stranger can use up
+ * its attempts. All other attempts count by account and network and, with a far higher limit, by account alone, so that
+ * many networks are limited too. An attempt that one count refuses is not added to the next.
  * @returns undefined when the attempt is allowed, else the seconds to wait
  */
 export async function countGuess(db: Db, guess: Guess): Promise<number | undefined> {
@@ -75,7 +75,7 @@ export async function acceptGuess(db: Db, guess: Guess): Promise<void> {
   if (ofAccount !== undefined) await uncount(db, ofAccount.rule, ofAccount.subject);
 }
 
-/** Takes an attempt whose proof was not checked out of all counts. */
+/** Takes an attempt out of all counts, because its proof was not checked. */
 export async function takeBackGuess(db: Db, guess: Guess): Promise<void> {
   for (const { rule, subject } of countsOf(guess)) await uncount(db, rule, subject);
 }
@@ -110,7 +110,7 @@ export interface BrowserCookie {
 export interface KnownBrowsers {
   /** Returns the id of a browser whose cookie proves an earlier sign-in to the account. */
   recognize(account: string, cookieOf: (name: string) => string | null): Promise<string | undefined>;
-  /** Makes the cookie of a browser. A known browser keeps its id, and so its count. */
+  /** Makes the cookie of a browser. A known browser keeps its id and therefore its count. */
   remember(account: string, browserId?: string): Promise<BrowserCookie>;
 }
 

@@ -22,7 +22,7 @@ export const SLOW_HASHES: PasswordHashes = { hash: hashPassword, verify: verifyP
 
 const requests = new AsyncLocalStorage<{ isKnown: boolean }>();
 
-/** Handles a request whose passwords may be moved to the front by `goFirst`. */
+/** Handles a request. `goFirst` can move the passwords of this request to the front of the line. */
 export function inLine<T>(handle: () => Promise<T>): Promise<T> {
   return requests.run({ isKnown: false }, handle);
 }
@@ -35,7 +35,7 @@ export function goFirst(): void {
 
 /**
  * Computes at most two hashes at a time in this process, so that password guessing leaves threads for other work.
- * Strangers wait in one line; callers whose attempts are limited wait in another one, which is served first.
+ * Strangers wait in one line; callers whose attempts are limited wait in a second line, which is served first.
  * @throws {APIError} `service_unavailable` when the line is full, in the form of the library
  */
 export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
@@ -49,7 +49,7 @@ export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
     try {
       return await work();
     } finally {
-      // The place goes to the first caller in line, so that no later caller takes it.
+      // Give the place to the first caller in line, so that no later caller takes it.
       const next = known.shift() ?? strangers.shift();
       if (next === undefined) running -= 1;
       else next();
@@ -80,7 +80,7 @@ const FILE = new URL('../../../lib/secrets/common-passwords.txt', import.meta.ur
 
 let common: ReadonlySet<string> | undefined;
 
-/** Tells whether a password is one of the most common, which attackers try first. */
+/** Tells whether a password is one of the most common passwords. Attackers try these first. */
 export function isCommonPassword(password: string): boolean {
   common ??= new Set(readFileSync(FILE, 'utf8').trimEnd().split('\n'));
   return common.has(password.toLowerCase());

@@ -46,7 +46,9 @@ const TAKE_PASSWORD: ReadonlySet<string> = new Set(['/change-password', '/delete
 
 const sessionWithProof = z.object({ provenAt: z.date() });
 
-/** Adds the operation that proves who a person is, and requires a proof before changes of their sign-in. */
+/**
+ * Adds the operation that proves who a person is, and requires a recent proof before the person changes their sign-in.
+ */
 export function freshProof(settings: AuthSettings): BetterAuthPlugin {
   const { database } = settings;
   const check = createFactorCheck(settings);

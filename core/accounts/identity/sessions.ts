@@ -8,7 +8,7 @@ import { AppError } from '#lib/errors.ts';
 export interface ListedSession {
   readonly id: string;
   readonly createdAt: Date;
-  /** Time of the last prolongation. A session in use is prolonged once a day. */
+  /** Time at which the session was last prolonged. A session in use is prolonged once a day. */
   readonly updatedAt: Date;
   readonly expiresAt: Date;
   readonly address: string | null;
@@ -20,7 +20,7 @@ const columns = sql`
   user_agent as "userAgent"
 `;
 
-/** The most sessions of a list. Older ones end by themselves. */
+/** The most sessions in a list. Older sessions expire. */
 export const MAX_LISTED_SESSIONS = 100;
 
 /** Lists the sessions of a person that have not ended, the latest first. */
@@ -41,8 +41,8 @@ export async function revokeSession(db: Db, { userId, id }: { userId: string; id
 }
 
 /**
- * Makes the sessions of a member useless in an organization. Each session is refused there until the person has proven
- * in it who they are. The sessions keep working in other organizations, where this admin has no rights.
+ * Ends the sessions of a member in one organization: each session is refused there until the member proves in it who
+ * they are. The sessions keep working in other organizations, where this admin has no rights.
  * @returns how many sessions
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
  * end an owner's sessions, `rate_limited`
@@ -70,14 +70,14 @@ export async function endSessionsOf(
   return ended;
 }
 
-/** Limits how often a member must prove who they are, because they cannot work meanwhile. */
+/** Limits how often a member must prove who they are, because the member cannot work until then. */
 const ENDINGS: ThrottleRule = { name: 'end-sessions', limit: 5, windowSeconds: 60 * 60 };
 
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 
 /**
- * Functions that delete expired sessions and verifications, which the authentication library keeps: at most `limit`
- * rows each. They return how many.
+ * Functions that delete expired sessions and verifications of the authentication library. Each deletes at most `limit`
+ * rows and returns how many.
  */
 export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   (db, limit) => deleteBatch(db, { table: 'sessions', ...expired, limit }),

@@ -24,7 +24,7 @@ interface Lead {
 const HOUR = { windowSeconds: 3_600 };
 const OF_ADDRESS: ThrottleRule = { name: 'lead-of-address', limit: 5, ...HOUR };
 const OF_NETWORK: ThrottleRule = { name: 'lead-of-network', limit: 20, ...HOUR };
-/** Limits the repeated enquiries of all addresses together, so that first enquiries of other addresses have room. */
+/** Limits repeated enquiries over all addresses together, so that room is left for first enquiries. */
 const REPEATED: ThrottleRule = { name: 'lead-repeated', limit: 100, ...HOUR };
 const IN_ALL: ThrottleRule = { name: 'lead-in-all', limit: 200, ...HOUR };
 

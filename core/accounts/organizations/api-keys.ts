@@ -26,7 +26,7 @@ export interface ApiKey {
   readonly name: string;
   readonly prefix: string;
   readonly scopes: readonly Scope[];
-  /** Person who made it; null when they have deleted their account. */
+  /** Person who made the key; null when they have deleted their account. */
   readonly createdBy: { readonly id: string; readonly name: string } | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -86,8 +86,8 @@ export async function createApiKey(
   // A key has 8 characters for the look-up, and 43 (256 bits) as the proof.
   const prefix = randomBase62(PREFIX_LENGTH);
   const plaintext = `${input.tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
-  // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
-  // saw that secret, so the new one replaces it.
+  // The id exists only when an earlier attempt of the same request committed and its response was lost: no one saw the
+  // old secret, so the new secret replaces it.
   const created = await tx.row<ApiKey>`
     insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at, ci_trust_id)
     values (${id}, ${projectId}, ${name}, ${prefix}, ${hashApiKey(plaintext)}, ${scopes}, ${by.id}, ${expiresAt},
@@ -157,7 +157,7 @@ export interface RevokedKey {
 
 /**
  * Revokes the API keys that a person made in an organization.
- * @param role their present role; keys that this role could make stay. Undefined for a person who leaves
+ * @param role the person's present role; undefined for a person who leaves. Keys that this role could make stay
  */
 export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
@@ -174,7 +174,7 @@ export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Pr
   );
 }
 
-/** Revokes every API key of a project, which is being deleted. */
+/** Revokes every API key of a project that is being deleted. */
 export function revokeKeysOfProject(
   tx: Db,
   by: Actor,
@@ -211,7 +211,7 @@ function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
 
-/** Returns the part of a presented key that looks it up; undefined for a malformed key. */
+/** Returns the part of a presented key by which the key is found; undefined for a malformed key. */
 export function readApiKey(
   tag: string,
   presented: string,

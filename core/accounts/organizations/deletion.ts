@@ -94,13 +94,15 @@ function assertConfirmed(name: string, confirm: string): void {
   throw new AppError('confirmation_required', 'confirm: must be the name of the project or organization to delete');
 }
 
-/** Projects of one pass, in random order, so that a project that has to wait does not hold up the others. */
+/**
+ * Number of projects in one pass. Their order is random, so that a project that has to wait does not block the others.
+ */
 const PROJECTS = 100;
 
-/** Longest time for which a request that began before the deletion of its project can still write into it. */
+/** Longest time for which a request that began before the deletion of its project can still write into the project. */
 const LATE_WRITES = sql`interval '1 hour'`;
 
-/** Finds deleted projects that may still hold text of people. */
+/** Finds deleted projects that may still contain text of people. */
 export async function projectsToErase(db: Db): Promise<string[]> {
   const found = await db.rows<{ id: string }>`
     select id from projects where deleted_at is not null and erased_at is null
@@ -110,8 +112,8 @@ export async function projectsToErase(db: Db): Promise<string[]> {
 }
 
 /**
- * Records that these projects are empty. A project is recorded only once late writes are impossible, so that they are
- * erased too.
+ * Records that these projects are empty. A project is recorded only once late writes into it are impossible, so that no
+ * late write escapes the erasure.
  * @returns how many were recorded
  */
 export function markErased(db: Db, ids: readonly string[]): Promise<number> {

@@ -46,8 +46,8 @@ export async function listInvitations(
 type InvitationDeps = Pick<Core, 'database' | 'uiOrigin'> & WithAccountMails;
 
 /**
- * Invites an address, by mail if there is a mail server. A new invitation replaces an earlier one of the same address
- * and its token.
+ * Invites an address, by mail if there is a mail server. A new invitation replaces an earlier invitation of the same
+ * address, with its token.
  * @returns the invitation with its token, which is shown once and mailed; the database has only its hash
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */
@@ -132,8 +132,8 @@ const MAILS_OF_NEW: ThrottleRule = { ...MAILS, limit: 10 };
 
 /**
  * Mails an invitation, unless the inviter has sent a hundred today, or ten with an account younger than a week. The
- * mail goes to a stranger from the operator's domain: it names the inviter's address, and mail programs can make no
- * link of the organization's name.
+ * mail goes to a stranger from the operator's domain: it names the inviter's address, and mail programs cannot turn the
+ * organization's name into a link.
  */
 async function mailInvitation(
   db: Db,
@@ -170,7 +170,7 @@ async function mailInvitation(
 }
 
 /**
- * Takes an invitation back.
+ * Withdraws an invitation.
  * @throws {AppError} `organization_not_found`, `forbidden`, `invitation_not_found`
  */
 export async function deleteInvitation(
@@ -199,8 +199,8 @@ export async function deleteInvitation(
 }
 
 /**
- * Joins the organization of an invitation and uses the invitation up. A person with another address gets the error of
- * an unknown token.
+ * Joins the organization of an invitation and uses the invitation up. A person with another address gets the same error
+ * as for an unknown token.
  * @throws {AppError} `invitation_not_found`, `limit_reached`
  */
 export async function acceptInvitation(

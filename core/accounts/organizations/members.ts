@@ -67,7 +67,7 @@ export async function changeRole(
 
 /**
  * Removes a person from an organization, or lets them leave. Their API keys there are revoked, unless an owner keeps
- * them. The caller ends their sign-ins to connections.
+ * them. The caller must end the person's sign-ins to connections.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export async function endMembership(
@@ -100,7 +100,7 @@ export async function leaveOrganization(tx: Db, by: Actor, member: Member): Prom
   await removeHeld(tx, by, member, false);
 }
 
-/** The caller has locked the organization and checked that the membership may end. */
+/** Removes a person. The caller has locked the organization and checked that the membership may end. */
 async function removeHeld(tx: Db, by: Actor, member: Member, keepKeys: boolean): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
   await tx.run`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`;

@@ -14,8 +14,8 @@ export interface Organization {
 }
 
 /**
- * Creates an organization with its founder and its default project. An id that exists belongs to an earlier attempt of
- * the same request, whose response was lost: that organization is returned.
+ * Creates an organization with its founder and its default project. If the id exists, an earlier attempt of the same
+ * request has created the organization: returns that organization.
  */
 async function createOrganization(
   tx: Db,
@@ -52,8 +52,8 @@ async function createOrganization(
 }
 
 /**
- * Creates an organization for a person within their limit. Deleted organizations count for a month, so that a new one
- * does not evade spending limits.
+ * Creates an organization for a person within their limit. Deleted organizations count for a month, so that a new
+ * organization cannot evade spending limits.
  * @throws {AppError} `limit_reached`
  */
 export async function foundOrganization(
@@ -79,9 +79,9 @@ async function countFounded(tx: Db, userId: string, except: string | null): Prom
 }
 
 /**
- * Creates an organization for a person who has none. Each sign-in calls this, which repairs a crash after the account
- * was made. A lock keeps two sign-ins from making two organizations. A person at their limit stays without an
- * organization until they are invited.
+ * Creates an organization for a person who has none. Each sign-in calls this function, so that a crash after the
+ * sign-up is repaired. A lock keeps two sign-ins from making two organizations. A person at their limit stays without
+ * an organization until they are invited.
  * @param options.address e-mail address of the person
  */
 export async function ensureOrganization(
@@ -128,5 +128,5 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
   `;
 }
 
-/** Plans that an organization can have paid for; null in its row means none. */
+/** Plans that an organization can have paid for; null in the organization's row means none. */
 export type PaidPlan = 'starter' | 'pro' | 'scale';

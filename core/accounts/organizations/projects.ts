@@ -18,7 +18,7 @@ const projectColumns = sql`
   p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt"
 `;
 
-/** Lists the projects of one organization or of all, but only of organizations that the person belongs to. */
+/** Lists a person's projects: of one organization, or of all organizations that the person belongs to. */
 export function listProjects(
   db: Db,
   input: { userId: string; organizationId: string | undefined; page: Page },
@@ -51,7 +51,7 @@ export async function findProject(db: Db, key: { userId: string; id: string }): 
 /** The most projects of an organization, so that every list of projects is bounded. */
 const MAX_PROJECTS = 200;
 
-/** The most projects that an organization ever has: the rows of deleted ones are kept. */
+/** The most projects that an organization ever has: the rows of deleted projects are kept. */
 const MAX_PROJECTS_EVER = 2_000;
 
 /**
@@ -100,7 +100,10 @@ async function assertRoomForProject(
 /** Mail settings of a new project: its owners get mail about failures. */
 const MAIL_OF_NEW = JSON.stringify({ on: ['failed', 'paused'], to: 'owners' });
 
-/** Inserts a project. An id that exists belongs to an earlier attempt of the same request: that project is returned. */
+/**
+ * Inserts a project. If the id exists, an earlier attempt of the same request has inserted the project: returns that
+ * project.
+ */
 export async function insertProject(
   tx: Db,
   input: { id: string; organizationId: string; name: string },
@@ -117,7 +120,7 @@ export async function insertProject(
 
 /**
  * Locks a project against its deletion until the end of the transaction. A deletion erases only the credentials and
- * keys that it finds, so later ones would stay.
+ * keys that it finds, so a later credential would stay.
  * @throws {AppError} `project_not_found`
  */
 export async function holdProject(tx: Db, projectId: string): Promise<void> {

@@ -54,7 +54,7 @@ export async function lockOrganization(tx: Db, organizationId: string): Promise<
 }
 
 /**
- * Checks that another person owns the organization too. The caller has locked it.
+ * Checks that another person owns the organization too. The caller has locked the organization.
  * @throws {AppError} `last_owner`
  */
 export async function assertAnotherOwner(tx: Db, { organizationId, userId }: Member): Promise<void> {

@@ -55,7 +55,7 @@ export interface PaidAccess {
   readonly periodEnd: Date | null;
 }
 
-/** Writes the plan that an organization has paid for. @returns the plan before; undefined without the organization */
+/** Writes the plan that an organization has paid for. @returns the previous plan; undefined without the organization */
 export async function writePaidPlan(
   tx: Db,
   organizationId: string,

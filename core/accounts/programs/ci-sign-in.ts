@@ -22,8 +22,8 @@ const KEY_MINUTES = 60;
 const EXCHANGES: ThrottleRule = { name: 'ci-token', limit: 120, windowSeconds: 60 };
 
 /**
- * Makes a short-lived API key for the ID token of a CI job. Only an issuer that the project names is asked for its
- * keys, so a stranger cannot make the service send requests.
+ * Makes a short-lived API key for the ID token of a CI job. The service asks only issuers that the project names for
+ * their keys, so a stranger cannot make the service send requests.
  * @throws {AppError} `invalid_id_token`, `rate_limited`, `service_unavailable` while the issuer cannot be reached, and
  * the errors of `createApiKey`
  */
@@ -83,7 +83,7 @@ async function verified({ outbound }: CiDeps, token: string, issuer: string): Pr
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
-/** The keys of issuers. `jose` reads them again for a token with an unknown key. */
+/** The keys of issuers. `jose` fetches the keys again for a token with an unknown key. */
 const keySets = new LRUCache<string, KeySet>({ max: 200, ttl: 10 * 60_000 });
 
 const LIMITS = { timeoutMs: 10_000, maxResponseBytes: 256 * 1024 };

@@ -44,7 +44,7 @@ export function shownName({ name }: Pick<AssistantClient, 'name'>): string {
   return plain.trim().slice(0, 100) || 'Unnamed client';
 }
 
-/** Enters a client for the operator, or changes the addresses of a client. @returns the client id */
+/** Registers a client for the operator, or changes the addresses of a client. @returns the client id */
 export async function enterClient(
   db: Db,
   { name, redirectUris }: { readonly name: string; readonly redirectUris: readonly string[] },

@@ -11,16 +11,17 @@ import { includeWriting } from './terminals.ts';
 export interface AskedConsent {
   readonly clientId: string;
   readonly clientName: string;
-  /** Host that gets the code, or the scheme of an app. */
+  /** Host that receives the code; for an app, the scheme of its address. */
   readonly redirectHost: string;
-  /** True if the operator has entered the client. */
+  /** True if the operator has registered the client. */
   readonly isVerified: boolean;
   /** The requested scopes of this service. */
   readonly scopes: readonly Scope[];
 }
 
 /**
- * Reads a request from the query that the authorization server has signed. The decision checks the signature.
+ * Reads a request from the query that the authorization server has signed. The signature is checked when the person
+ * decides.
  * @throws {AppError} `attempt_not_found`, `attempt_expired`
  */
 export async function readAskedConsent(db: Db, oauthQuery: string): Promise<AskedConsent> {
@@ -73,7 +74,7 @@ export async function approveAssistant(
       select mcp_enabled as "isOn" from projects where id = ${projectId}
     `;
     if (project?.isOn !== true) throw new AppError('forbidden', 'This project has switched MCP off.');
-    // The library commits in a transaction of its own. The event is written first, so that no consent lacks its event.
+    // The library commits in a separate transaction. Write the event first, so that no consent lacks its event.
     await recordConsent(tx, by, 'assistant.approved', given);
     if (!includeWriting(scopes)) return;
     const program = `The assistant "${shownName(client)}"`;
@@ -83,8 +84,8 @@ export async function approveAssistant(
   const kept = asked.filter((scope) => scope === 'offline_access');
   const scope = [...scopes, ...kept].join(' ');
   const decide = () => auth.decideConsent({ oauthQuery, sessionId, accepts: { scope, projectId } });
-  // The library first looks for a consent, then makes one. The later of two concurrent requests is repeated and finds
-  // the first one's consent.
+  // The library first looks for a consent, then makes one. Repeat the later of two concurrent requests: it then finds
+  // the consent of the first.
   const redirectTo = await decide().catch((error: unknown) => {
     if (!isDuplicate(error)) throw error;
     return decide();

@@ -162,8 +162,8 @@ const LOOK_MS = 50;
 const LOOKS = 60;
 
 /**
- * Tells whether another request exchanged this token a moment ago, so that the same response serves both. Waits until
- * that response is complete.
+ * Tells whether another request exchanged this token a moment ago: both requests then get the same response. Waits
+ * until that response is complete.
  */
 export async function isExchangedNow(
   { database, config }: TokenDeps,
@@ -197,8 +197,8 @@ const isOfConsent = sql`
 `;
 
 /**
- * Deletes unused sign-ins of terminals, unused clients, expired tokens, and consents without a token, whose assistants
- * ask again. Sign-ins are kept for an hour after they expire, so that a late person gets a message. Each function
+ * Deletes unused sign-ins of terminals, unused clients, expired tokens, and consents without a token; their assistants
+ * must ask again. Sign-ins are kept for an hour after they expire, so that a late person gets a message. Each function
  * changes at most `limit` rows and returns how many.
  */
 export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<number>)[] = [
@@ -212,7 +212,7 @@ export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<
   forgetClients,
   (db, limit) => deleteBatch(db, { table: 'oauth_access_tokens', ...expired, limit }),
   (db, limit) => deleteBatch(db, { table: 'oauth_refresh_tokens', ...expired, limit }),
-  // A stored response to an exchange contains tokens, and after its time no request needs it.
+  // A stored response to an exchange contains tokens. Delete it once no repeated request can need it.
   (db, limit) => db.run`
     update oauth_refresh_tokens set rotation_replay_response = null where id = any(array(
       select id from oauth_refresh_tokens

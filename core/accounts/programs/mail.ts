@@ -12,7 +12,7 @@ export interface Access {
 /** Access that a person has given to a program. */
 interface Approval extends Access {
   readonly userId: string;
-  /** Beginning of a sentence that names the program and how it got access. */
+  /** Beginning of a sentence that names the program and how the program got access. */
   readonly program: string;
   /** The page of the project on which a person ends the access. */
   readonly page: 'api-keys' | 'settings?tab=assistants';
@@ -20,7 +20,7 @@ interface Approval extends Access {
 
 /**
  * Mails a person that a program got access in their name, in the transaction that gives the access. A thief of their
- * session could give such access, which outlasts the session. No one can unsubscribe from this mail.
+ * session could give access that outlasts the session. No one can unsubscribe from this mail.
  */
 export async function mailApproval(tx: Db, approval: Approval): Promise<void> {
   const { organizationId, projectId, userId, program, scopes, page } = approval;

@@ -10,7 +10,7 @@ import { mailApproval, type Access } from './mail.ts';
 
 /** A terminal that waits for a person's consent, with the facts that the person sees (RFC 8628). */
 export interface TerminalSignIn {
-  /** Name that the terminal gave itself, which proves nothing. */
+  /** Name that the terminal gave itself. The name proves nothing. */
   readonly host: string;
   readonly address: string;
   readonly createdAt: Date;

@@ -10,7 +10,7 @@ interface AssistantAccess {
   readonly projectId: string;
   readonly organizationId: string;
   readonly userId: string;
-  /** Id of the grant; requests are counted by it for the rate limit. */
+  /** Id of the grant. Requests of one grant count together against the rate limit. */
   readonly grantId: string;
   readonly clientId: string;
   readonly clientName: string;
@@ -26,9 +26,9 @@ interface Found extends AssistantAccess {
 }
 
 /**
- * Finds the person and project of a bearer token for `PUBLIC_URL/mcp`. Undefined for a token that is unknown, has
- * expired, was revoked or is for another resource; while the project has switched MCP off; and for a person who left
- * the organization or lacks a second factor that it demands.
+ * Finds the person and project of a bearer token for `PUBLIC_URL/mcp`. Returns undefined for a token that is unknown,
+ * has expired, was revoked or is for another resource; while the project has switched MCP off; and for a person who
+ * left the organization or lacks a second factor that it demands.
  */
 export async function authenticateMcpToken(
   deps: {

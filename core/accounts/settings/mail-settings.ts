@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sql, type Db } from '#lib/database/index.ts';
 import { invalid } from '#lib/errors.ts';
 
-/** Lists the events that people can be mailed about. */
+/** Lists the events about which people can get mail. */
 export const MAIL_EVENTS = ['failed', 'paused', 'budget', 'partial', 'recovered', 'held', 'question'] as const;
 export type MailEvent = (typeof MAIL_EVENTS)[number];
 
@@ -12,9 +12,9 @@ export type RecipientGroup = (typeof RECIPIENT_GROUPS)[number];
 
 /** Events that are mailed, and the recipients. */
 export interface MailSettings {
-  /** Empty for no mail. */
+  /** Events that cause a mail; empty for no mail. */
   readonly on: readonly MailEvent[];
-  /** A group, or the ids of people. */
+  /** The recipients: a group, or the ids of people. */
   readonly to: RecipientGroup | readonly string[];
 }
 

@@ -9,7 +9,7 @@ export interface RetentionRule {
   readonly runDays: number;
 }
 
-/** Days for which a project's runs are kept now. */
+/** Present retention of a project's runs, in days. */
 export interface Retention {
   readonly runContentDays: number;
   readonly runDays: number;

@@ -26,7 +26,7 @@ import { assertRecipients, mailIn, storedMail, type MailSettings } from './mail-
 export interface Budget {
   /** Input and output tokens per calendar day, UTC. */
   readonly maxTokensPerDay: number | null;
-  /** US dollars per calendar month, UTC, as a decimal string. */
+  /** US dollars per calendar month in UTC, as a decimal string. */
   readonly maxCostUsdPerMonth: string | null;
 }
 
@@ -48,15 +48,15 @@ export const budgetFields = {
 
 export interface OrganizationSettings extends Organization {
   readonly budget: Budget;
-  /** True when people need a second factor for every request. API keys work without one. */
+  /** True when people need a second factor for every request. API keys work without a second factor. */
   readonly requiresSecondFactor: boolean;
 }
 
 export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
-  /** Mail settings of routines without their own; null for no mail. */
+  /** Mail settings of routines that have none; null for no mail. */
   readonly mail: MailSettings | null;
-  /** False when no program reaches the project through `/mcp`. */
+  /** True when programs may reach the project through `/mcp`. */
   readonly mcpEnabled: boolean;
   /** True when results can be shared by links. */
   readonly sharedLinksEnabled: boolean;
@@ -89,7 +89,7 @@ export async function readOrganization(db: Db, key: { userId: string; id: string
   return admitted(found, 'organization_not_found');
 }
 
-/** Reads the project of a caller who has been admitted to it. @throws {AppError} `project_not_found` */
+/** Reads a project. The caller has checked the access to it. @throws {AppError} `project_not_found` */
 export async function projectOf(db: Db, projectId: string): Promise<Project> {
   const found = await db.row<Project>`
     select id, organization_id as "organizationId", name, is_demo as "isDemo", created_at as "createdAt"
@@ -120,7 +120,7 @@ export async function readProject(
 }
 
 /**
- * Changes an organization. Only an owner who has a second factor can demand one.
+ * Changes an organization. Only an owner who has a second factor can demand second factors.
  * @throws {AppError} `organization_not_found`, `forbidden` when the person is neither owner nor admin,
  * `owner_required`, `second_factor_required`
  */
@@ -147,7 +147,7 @@ export async function patchOrganization(
       details: { required: requiresSecondFactor },
     });
   }
-  // This read refuses a person who now requires a second factor without having one.
+  // This read refuses a person who now demands a second factor without having one.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;

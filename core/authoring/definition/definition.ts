@@ -11,7 +11,7 @@ import { HELD_CALLS, limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-/** Names that became built-ins later, so older routines may have variables with them. */
+/** Names of built-ins that were added later. Older routines may have variables with these names. */
 const LATER: ReadonlySet<string> = new Set(['actions', 'answers']);
 const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => !LATER.has(name));
 
@@ -47,7 +47,7 @@ const model = z
     provider: z.enum(MODEL_PROVIDERS),
     connectionId: z.string().max(64).nullable().default(null),
     modelId: z.string().min(1).max(300),
-    // An effort that is not set is left out, so that a release without the field can read the routine.
+    // Leave an unset effort out, so that a release without the field can read the routine.
     effort: z.enum(EFFORTS).optional().meta({
       description:
         'How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.',
@@ -62,7 +62,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** No skill has an empty or a longer reference, so such a reference is refused as an unknown skill. */
+/** Slug or id of a skill. A text of another length names no skill, so it is refused as an unknown skill. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {
@@ -135,7 +135,7 @@ const resultKey = z
 /**
  * The material fields of a routine: everything that its runs receive, and their rights. A change makes a new revision,
  * which no manual run has proven yet, so the routine returns to draft. Tools of connections are material too, with
- * policies in tables of their own. Name, times, budget and recipients of mail are not material.
+ * policies in separate tables. Name, times, budget and recipients of mail are not material.
  */
 export const DEFINITION = {
   instructions: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Texts for people about a field, or about a part of one. */
+/** Texts for people about a field or about a part of a field. */
 export interface Said {
   readonly label: string;
   /** Help in a sentence or two. */
@@ -13,11 +13,13 @@ export interface Said {
   readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
 }
 
-/** One field of a routine, declared once: requests, responses, storage and the dashboard are made from it. */
+/**
+ * One field of a routine, declared once. Requests, responses, storage and the dashboard are made from this declaration.
+ */
 export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   /** The field in the request that creates a routine, with its default. A field without a default is required. */
   readonly schema: S;
-  /** The field in responses, if it differs by more than the default. */
+  /** Schema of the field in responses, if it differs by more than the default. */
   readonly shown?: z.ZodType;
   /** Texts for people about the fields inside this field. */
   readonly inside?: Readonly<Record<string, Said>>;
@@ -29,7 +31,7 @@ export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   readonly long?: true;
   /** True when the value is stored as text, because jsonb would sort its keys. */
   readonly storedAsText?: true;
-  /** Replaces a value that cannot be read, in a field without a default. */
+  /** Value to use when the stored value cannot be read, for a field without a default. */
   readonly blank?: unknown;
   /** Renders the field as a line of the briefing; undefined leaves the line out. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the type of the value is that of the schema beside it
@@ -42,7 +44,7 @@ export interface Setting extends Field {
   readonly parts?: Readonly<Record<string, Column>>;
 }
 
-/** The storage of a value in a column. */
+/** How a value is stored in a column. */
 export interface Column {
   /** Name of the column, if it is not the name of the field. */
   readonly name?: string;
@@ -84,7 +86,7 @@ export function creationOf<T extends Fields>(fields: T): { [K in keyof T]: T[K][
   return mapped(fields, ({ schema }) => schema) as { [K in keyof T]: T[K]['schema'] };
 }
 
-/** Returns the shape of the fields in a patch, without defaults, before it is made partial. */
+/** Returns the shape of the fields in a patch, without defaults, before the patch is made partial. */
 export function patchOf<T extends Fields>(fields: T): { [K in keyof T]: Patched<T[K]> } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
   return mapped(fields, ({ schema, merged }) => {

@@ -63,7 +63,7 @@ export const LIMIT_PARTS: Readonly<Record<keyof typeof limits.shape, Said>> = {
   },
 };
 
-/** Fields about calls of tools that wait for a person. */
+/** Fields about tool calls that wait for a person. */
 export const HELD_CALLS = {
   afterApproval: {
     schema: z

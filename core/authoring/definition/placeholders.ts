@@ -33,7 +33,7 @@ export function asksFor(instructions: string, name: BuiltInVariable): boolean {
   return Array.from(instructions.matchAll(PLACEHOLDER)).some(([, asked]) => asked === name);
 }
 
-/** Fills in the placeholders. Placeholders inside a value, and unknown ones, stay unchanged. */
+/** Fills in the placeholders. Placeholders inside a value, and unknown placeholders, stay unchanged. */
 export function fillPlaceholders(
   instructions: string,
   variables: Readonly<Record<string, string>>,

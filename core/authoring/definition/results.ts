@@ -55,19 +55,21 @@ export function checkPatterns(checks: readonly ResultCheck[]): void {
 
 /** JSON Pointers to a list in the data of a result, and to the identity of its items. */
 export interface ResultKey {
-  /** Leads from the data to the list; empty if the data is the list. */
+  /** Pointer from the data to the list; empty if the data is the list. */
   readonly list: string;
-  /** Leads from an item to the item's identity; empty if the item itself is the identity. */
+  /** Pointer from an item to the item's identity; empty if the item itself is the identity. */
   readonly key: string;
 }
 
 export interface ResultForm {
-  /** A JSON Schema. */
+  /** JSON Schema of the result. */
   readonly schema: JsonObject;
   readonly key: ResultKey | null;
 }
 
-/** Renders the section of the prompt about the form of the result, which is the same in every run of a version. */
+/**
+ * Renders the section of the prompt about the form of the result. The section is the same in every run of a version.
+ */
 export function resultSection({ schema, key }: ResultForm): string {
   return [
     '## Form of the result',

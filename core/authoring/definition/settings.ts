@@ -6,7 +6,7 @@ import { looseOf, type Fields, type Setting, type ValuesOf } from './field.ts';
 
 export const SCHEDULE_LIMITS = {
   skipDates: 366,
-  /** Half a year. The interval of a routine's schedule limits its jitter further. */
+  /** The longest jitter, half a year. The interval of a routine's schedule limits the jitter further. */
   jitterSeconds: 183 * 86_400,
 };
 

@@ -49,7 +49,7 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
     storableJson(
       Object.fromEntries(values.flatMap(([name, each]) => (name in shape ? [[name, inText(name, each)]] : []))),
     );
-  // A newer field with its default is left out, so that an earlier release can read the routine.
+  // Leave out a newer field that has its default, so that an earlier release can read the routine.
   const isNeeded = (name: string, value: unknown) =>
     fields[name]?.since === '0.1.0' || !isDeepStrictEqual(value, blanks.get(name));
   const defaults = toJson([...blanks]);

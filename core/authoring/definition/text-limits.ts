@@ -5,7 +5,7 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run sends its model, in characters: instructions, skills, facts, form of the result, carried
+ * Limits the text that a run sends its model, in characters: instructions, skills, facts, form of the result, previous
  * result.
  */
 const MAX_PROMPT_LENGTH = 400_000;
@@ -34,7 +34,7 @@ export interface PromptParts {
 function promptLength(parts: PromptParts): number {
   const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);
-  // The state blocks of skills are always counted, so that every saved text can also run.
+  // Always count the state blocks of skills, so that every saved text can also run.
   if (skills.length > 0) sections.push(STATE_SECTION.length + 2);
   const form = resultSchema === null ? 0 : resultSection({ schema: resultSchema, key: resultKey }).length + 2;
   return filledLength(instructions, variables, builtIns) + sum(sections) + form + factsLength;

@@ -33,7 +33,7 @@ export interface ModelDraft {
   readonly spent: Omit<SpentBesideRuns<unknown>, 'value'> | null;
 }
 
-/** Asks a model for a draft, and once more if its response is refused. Undefined if both attempts fail. */
+/** Asks a model for a draft, and once more if its response is refused. Returns undefined if both attempts fail. */
 export async function askModel(
   deps: AskDeps,
   where: Where,
@@ -62,7 +62,7 @@ export async function askModel(
         refused = read.slice(0, 500);
       } catch (err) {
         if (err instanceof AppError) throw err;
-        // The server may have received the input and may bill this attempt, so the most that it can use is counted.
+        // The server may have received the input and may bill this attempt: count the most that the attempt can use.
         if (signal.aborted) used({ ...spentAtMost, inputTokens });
         deps.log.info({ err, modelId }, 'a model drafted no routine');
         return undefined;

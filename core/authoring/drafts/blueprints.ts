@@ -37,15 +37,18 @@ const blueprint = z.strictObject({
   slots: z.array(slot).min(1),
 });
 
-/** A prepared routine, which a few answers complete. */
+/** A prepared routine that a few answers complete. */
 export interface Blueprint extends Readonly<z.output<typeof blueprint>> {
-  /** Five cron fields, for `when`. */
+  /** The times of `when` as five cron fields. */
   readonly schedule: string;
 }
 
 const FILE = fileURLToPath(new URL('blueprints.yaml', import.meta.url));
 
-/** Reads and checks all blueprints, once, when the process starts. @throws an error that names the first broken one */
+/**
+ * Reads and checks all blueprints, once, when the process starts. @throws an error that names the first broken
+ * blueprint
+ */
 export async function loadBlueprints({ find }: Pick<SkillCatalogue, 'find'>): Promise<readonly Blueprint[]> {
   const all = z.array(blueprint).parse(parseYaml(await readFile(FILE, 'utf8')));
   return all.map((each) => {

@@ -16,7 +16,7 @@ export interface DraftDefinition {
   readonly name: string;
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Null if the sentence names no time, or a time with several meanings. */
+  /** Five cron fields; null if the sentence names no time, or a time with several meanings. */
   readonly schedule: string | null;
   readonly timezone: string;
   /** Model of the routine; null if the project has no model. */
@@ -100,7 +100,7 @@ export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }
   const words = contentWords(plain.instructions);
   return complete({
     madeBy: drafted === undefined ? 'words' : 'model',
-    // A name that shares no word with the task says nothing about it, so a plain name replaces it.
+    // Replace a name that shares no word with the task, because it says nothing about the task.
     name: [...contentWords(made.name)].some((word) => words.has(word)) ? made.name : plain.name,
     instructions: made.instructions,
     skills: made.skills,

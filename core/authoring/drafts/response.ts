@@ -111,12 +111,12 @@ export function readDraft(text: string, sentence: string, { skills, tools }: Own
   return { ...draft, ...withoutFiller(draft, subject, skills), when };
 }
 
-/** Removes skills that the sentence does not ask for, and empty phrases: small models fill lists with them. */
+/** Removes skills that the sentence does not ask for, and empty phrases, because small models add such entries. */
 function withoutFiller(draft: DraftedFields, subject: ReadonlySet<string>, skills: OwnLists['skills']) {
   const fitting = new Set(bestMatches(subject, skills, (each) => each).map(({ reference }) => reference));
   const questions = [...new Set(draft.questions)].filter((text) => /[?？؟;]$/u.test(text) && isPhrase(text));
   return {
-    // A sentence in another language than the skills fits none of them, so the choice of the model stays.
+    // A sentence in another language than the skills fits none of them: keep the choice of the model.
     skills: fitting.size === 0 ? draft.skills : draft.skills.filter((reference) => fitting.has(reference)),
     questions,
     assumptions: [...new Set(draft.assumptions)].filter((text) => isPhrase(text) && !draft.questions.includes(text)),
@@ -128,7 +128,10 @@ function inventsNumber(when: string, sentence: string): boolean {
   return given !== null && (when.match(/\d+/g) ?? []).some((number) => number !== '00' && !given.includes(number));
 }
 
-/** Tells a sentence from a name or id: it has more than two words, or is in a script that may write no spaces. */
+/**
+ * Tells whether a text is a sentence and not a name or id: it has more than two words, or a script that may write no
+ * spaces.
+ */
 function isPhrase(text: string): boolean {
   return [...text.matchAll(/\p{L}+/gu)].length > 2 || /[^\p{Script=Latin}\P{L}]{4}/u.test(text);
 }
@@ -140,6 +143,6 @@ function bare(text: string): string {
     .trim();
 }
 
-/** Web addresses, host names and mail addresses. */
+/** Matches web addresses, host names and mail addresses. */
 const ADDRESS =
   /https?:\/\/[^\s"'<>()]+[^\s"'<>().,;:]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|ai|co|app|example|[a-z]{2})\b/giu;

@@ -24,7 +24,7 @@ export interface Described {
   readonly description: string;
 }
 
-/** Returns the candidates that fit the words, the best first. A match counts most in a name of few words. */
+/** Returns the candidates that fit the words, the best first. A match counts more in a shorter name. */
 export function bestMatches<T>(words: ReadonlySet<string>, all: readonly T[], describe: (each: T) => Described): T[] {
   const scored = all.map((each) => {
     const described = describe(each);

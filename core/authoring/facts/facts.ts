@@ -28,7 +28,7 @@ export async function readFacts(db: Db, projectId: string): Promise<Facts> {
 }
 
 /**
- * Writes the facts of a project as a new version. The same text again makes no version.
+ * Writes the facts of a project as a new version. Writing the same text again makes no version.
  * @param input.expectedVersions the versions that the caller expects (`If-Match`); undefined for any
  * @throws {AppError} `project_not_found`, `precondition_failed`
  */
@@ -44,7 +44,7 @@ export function writeFacts(
   const { projectId, text, expectedVersions } = input;
   return transaction(database, async (tx) => {
     await holdProject(tx, projectId);
-    // Before the first version there is no row to lock.
+    // Lock a key, because before the first version there is no row to lock.
     await lockKey(tx, `ras:facts:${projectId}`);
     const before = await readFacts(tx, projectId);
     if (expectedVersions?.includes(before.version) === false) throw new AppError('precondition_failed');
@@ -62,15 +62,15 @@ export function writeFacts(
   });
 }
 
-/** Number of the newest versions, which are always kept. */
+/** Number of newest versions that are always kept. */
 export const KEPT_FACTS = 100;
 
 /** Number of changes between two searches for old versions. A search reads the runs of all routines with facts. */
 const FORGET_EVERY = 20;
 
 /**
- * Deletes versions beyond the newest hundred, because a program can write facts ten times a second. Versions that a
- * kept run was given, or that a routine's proof or activation names, stay.
+ * Deletes versions beyond the newest hundred, because a program can write facts ten times a second. Keeps versions that
+ * a kept run was given, or that a routine's proof or activation names.
  */
 async function forgetFacts(
   tx: Db,

@@ -3,7 +3,7 @@ import type { ResultKey } from '#core/authoring/definition/index.ts';
 import { readItems, type Item, type Items, type KeyValue } from './items.ts';
 
 export interface ChangedItem {
-  /** Null if the data was compared as a whole. */
+  /** Key of the changed item; null if the data was compared as a whole. */
   readonly key: KeyValue | null;
   readonly before: unknown;
   readonly after: unknown;
@@ -15,7 +15,9 @@ export interface ChangeCounts {
   readonly changed: number;
 }
 
-/** The difference between two results. Unless `truncated`, it turns the earlier items into the later items. */
+/**
+ * The difference between two results. Unless it is truncated, applying it to the earlier items gives the later items.
+ */
 export interface Changes {
   /** The key by which items were matched; null if the data was compared as a whole. */
   readonly by: ResultKey | null;
@@ -31,9 +33,11 @@ export interface Changes {
 
 /** The changes of a run's result since an earlier run. */
 export interface ComparedResult extends Changes {
-  /** Id of the earlier run, which was delivered last; null for the first run, in which everything is new. */
+  /**
+   * Id of the last delivered run, with which this run is compared; null for the first run, in which everything is new.
+   */
   readonly against: string | null;
-  /** Number of consecutive runs without a change up to this run; if this run has a change, up to the run before. */
+  /** Number of consecutive runs without a change up to this run, or up to the run before if this run has a change. */
   readonly unchangedRuns: number;
 }
 

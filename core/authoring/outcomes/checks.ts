@@ -13,7 +13,7 @@ export type Outcome = keyof typeof OUTCOMES;
 
 export type Urgency = (typeof URGENCIES)[number];
 
-/** Warnings of a run that succeeded. Such a run is `partial` at best, and proves nothing. */
+/** Warnings of a run that succeeded. A run with a warning is `partial` at best, and proves nothing. */
 export const RUN_WARNINGS = {
   tools_failed: 'every call to the tools of a connection failed, so the run had to work without them',
 } as const;
@@ -23,27 +23,27 @@ export type RunWarning = keyof typeof RUN_WARNINGS;
 export interface CheckResult {
   readonly type: ResultCheckType;
   readonly passed: boolean;
-  /** Describes what was found, without words of the result. */
+  /** Describes the finding of the check, without words of the result. */
   readonly detail: string;
 }
 
 /** Outcome of a run, in addition to its state. */
 export interface RunOutcome {
-  /** Null unless the run succeeded. */
+  /** Outcome of the run; null unless the run succeeded. */
   readonly outcome: Outcome | null;
-  /** The model's own words at the end of the run; null when it wrote none. */
+  /** The model's own words at the end of the run; null when the model wrote none. */
   readonly outcomeSummary: string | null;
-  /** The urgency that the model stated; null if it stated none. */
+  /** The urgency that the model stated; null if the model stated none. */
   readonly statedUrgency: Urgency | null;
-  /** Empty when nothing was checked. */
+  /** Results of the checks; empty when nothing was checked. */
   readonly checks: readonly CheckResult[];
   /** Warnings about missing tools or texts; empty for nearly every run. */
   readonly warnings: readonly RunWarning[];
 }
 
 /**
- * Returns how soon the result of a run should be read: as the model stated, unless the run had nothing to report, else
- * by whether its data has changed. Null unless the run succeeded.
+ * Returns how soon the result of a run should be read: `none` if the run had nothing to report, else as the model
+ * stated, else by whether the data has changed. Null unless the run succeeded.
  */
 export function urgencyOf({
   outcome,
@@ -108,7 +108,7 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
   }
 }
 
-/** Checks of a report's content, which a run with nothing to report skips. All other checks still apply. */
+/** Checks of the content of a report. A run with nothing to report skips these checks, but not the others. */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
 
 function matching(found: boolean | undefined, wanted: boolean): Finding {

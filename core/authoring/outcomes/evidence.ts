@@ -17,7 +17,7 @@ export function asksForCalls(checks: readonly ResultCheck[]): boolean {
 }
 
 /**
- * Counts the calls of a run, which are all recorded once the last step is recorded. A refused call of `finish` did
+ * Counts the calls of a run. All of them are recorded once the last step is recorded. A refused call of `finish` did
  * nothing, so it does not count; a held call has not succeeded.
  */
 export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
@@ -32,7 +32,7 @@ export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
   `;
 }
 
-/** Tells whether there is a connection whose tools a run called without any success. */
+/** Tells whether a run called the tools of some connection without any success. */
 export async function lacksConnection(db: Db, runId: string): Promise<boolean> {
   const found = await db.row`
     select 1 from steps

@@ -4,11 +4,11 @@ import { FINISH, STATED_OUTCOMES, URGENCIES } from '#core/integrations/tools/ind
 import { isJsonObject } from '#lib/json.ts';
 import type { Urgency } from './checks.ts';
 
-/** Requests of a run to the runs after it. */
+/** Requests of a run about later runs. */
 export interface NextRuns {
   /** True if no run should follow. */
   readonly final: boolean;
-  /** No run is worthwhile before this instant; null if the run names none. */
+  /** Instant before which no run is worthwhile; null if the run names none. */
   readonly notBefore: Date | null;
 }
 
@@ -26,20 +26,23 @@ interface Call {
   readonly invalid: boolean;
 }
 
-/** The statement of a response about the end of its run. */
+/** A response's statement about the end of its run. */
 export type Finish =
   | {
       readonly kind: 'stated';
-      /** Undefined if the routine requires none. */
+      /** The stated outcome; undefined if the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
-      /** Undefined if the model states none. An unknown urgency is dropped, because no result is refused for it. */
+      /**
+       * The stated urgency; undefined if there is none. An unknown urgency is dropped, because no result is refused for
+       * it.
+       */
       readonly urgency: Urgency | undefined;
       /** JSON text of the result; null when the call has none. */
       readonly result: string | null;
       readonly next?: NextRuns | undefined;
     }
-  /** The reason why no call of `finish` in the response counts, so that the run continues. */
+  /** The reason why no call of `finish` in the response counts; the run then continues. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
@@ -75,7 +78,10 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
 
 const HOUR_MS = 3_600_000;
 
-/** Reads the requests of a run to later runs. @returns undefined for none; a text with the reason for a refusal */
+/**
+ * Reads the requests of a run to later runs.
+ * @returns undefined if there are none; the reason as a text if they are refused
+ */
 function readNext(
   { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
   { mayComplete, mayPutOffHours }: EndRule,
@@ -96,7 +102,7 @@ function readNext(
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** Returns the result as JSON text. Models often send such a text themselves. */
+/** Returns the result as JSON text. A model often sends its result as JSON text already. */
 function jsonText(result: unknown): string {
   if (typeof result !== 'string') return JSON.stringify(result, null, 2);
   try {
@@ -126,7 +132,7 @@ export function wasReminded(transcript: readonly ModelMessage[]): boolean {
   return reminderIn(transcript) !== -1;
 }
 
-/** Returns the text before the reminder, which would have been the result; null without such a text. */
+/** Returns the text that the model wrote before the reminder, which would have been the result; null without a text. */
 export function textBeforeReminder(transcript: readonly ModelMessage[]): string | null {
   const message = transcript[reminderIn(transcript) - 1];
   const text = message === undefined ? '' : textOf(message);

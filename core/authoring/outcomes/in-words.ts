@@ -2,7 +2,7 @@ import { sql } from '#lib/database/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 import type { Changes } from './changes.ts';
 
-/** SQL condition on a run `run`: its text is only the JSON of its data, which is not shown to people. */
+/** SQL condition on a run `run`: its text is only the JSON of its data. Such a text is not shown to people. */
 export const isOnlyData = sql`(run.data is not null and run.result ~ ${'^\\s*(```(json)?\\s*)?[[{]'})`;
 
 /** The most lines of data that are made for a message. The message itself may be cut further. */
@@ -34,7 +34,7 @@ interface Compared {
   readonly lines: { readonly added: readonly string[]; readonly removed: readonly string[] } | null;
 }
 
-/** Describes in words how a result differs from the one before. All data of a first result counts as added. */
+/** Describes in words how a result differs from the previous result. All data of a first result counts as added. */
 export function changesInWords({ changes, lines }: Compared): readonly Difference[] {
   const added = changes?.added.map(itemInWords) ?? lines?.added ?? [];
   const removed = changes?.removed.map(itemInWords) ?? lines?.removed ?? [];

@@ -5,7 +5,7 @@ import { canonicalJson, valueAt } from '#lib/json.ts';
 export type KeyValue = string | number | boolean | ExactNumber;
 
 export interface Item {
-  /** Null for data that is compared as a whole. */
+  /** Key of the item; null for data that is compared as a whole. */
   readonly key: KeyValue | null;
   readonly value: unknown;
   /** JSON of the item; equal values have the same text. */

@@ -30,7 +30,7 @@ export async function readData(projectId: string, text: string, { schema, key }:
   }
 }
 
-/** Matches a fence. Words around it are the model's own, and not part of the result. */
+/** Matches a fence. Words around the fence are the model's own, and not part of the result. */
 const FENCED = /(?:^|\n)```(?:json)?[ \t]*\r?\n([\s\S]*?)\n```(?=\s|$)/gi;
 
 /** Parses the text into the value that Postgres would store. */

@@ -11,8 +11,8 @@ import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 
 /**
- * Reasons against an activation. Each is the code of the error, except `own_variables_required`, for which the error is
- * `successful_run_required`: all successful runs had other variables.
+ * Reasons why a routine cannot be activated. Each reason is also the code of the error. Only `own_variables_required`
+ * (all successful runs had other variables) has another code, `successful_run_required`.
  */
 export const ACTIVATION_REASONS = [
   'successful_run_required',
@@ -72,7 +72,7 @@ async function behind(db: Db, catalogue: SkillCatalogue, routine: ProvenRoutine)
   const none: Behind = { skillsBehind: [], factsBehind: null };
   if (routine.state !== 'active' || (custom.length === 0 && !routine.facts)) return none;
   const { active, proven, proofRunId } = await readProvenTexts(db, routine);
-  // Without a proof no text is proven: `{}`, because null would stand for the first text of each skill.
+  // Without a proof no text is proven: use `{}`, because null would mean the first text of each skill.
   const skills = { active: active.skills, proven: proofRunId === null ? {} : proven.skills };
   return {
     skillsBehind: await skillsBehind(db, routine.projectId, custom, skills),

@@ -33,7 +33,7 @@ export function routineAfterRun(end: {
     end.state === 'succeeded' && (end.warnings ?? []).length === 0
       ? sql`case when ended.trigger = 'schedule' then 0 else r.consecutive_failures end`
       : sql`r.consecutive_failures`;
-  // Requests of a run with a partial result are ignored.
+  // Ignore requests of a run with a partial result.
   if (end.state === 'succeeded' && end.next !== undefined && end.outcome !== 'partial') {
     const { final, notBefore } = end.next;
     const heeded = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})

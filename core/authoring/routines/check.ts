@@ -25,23 +25,26 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'urlFault'>;
 }
 
-/** Parts that a change leaves alone: a later fault in them does not block the change. */
+/** Parts that a change leaves as they are. A fault in such a part does not block the change. */
 interface Untouched {
   /** Skill references that were attached before. The skills may be deleted by now. */
   readonly attached?: readonly string[];
   /** Lengths of custom skills whose texts are not written yet, by reference; they replace the stored lengths. */
   readonly skillLengths?: ReadonlyMap<string, number>;
   /**
-   * False when instructions, variables, skills and facts do not change. Their length is then not checked, because a
-   * skill may have grown since.
+   * True when instructions, variables, skills or facts change. Otherwise their length is not checked, because a skill
+   * may have grown since.
    */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
-  /** False when the model does not change. Later findings about the model then block nothing. */
+  /** True when the model changes. Otherwise faults of the model block nothing. */
   readonly modelChanged?: boolean;
 }
 
-/** Checks one rule, and throws if it is broken. `found` has the errors so far; empty unless all are collected. */
+/**
+ * Checks one rule, and throws if it is broken. `found` has the errors of earlier checks if all errors are collected;
+ * otherwise it is empty.
+ */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
@@ -49,7 +52,7 @@ export async function assertChecks(checks: readonly SaveCheck[]): Promise<void> 
   for (const check of checks) await check([]);
 }
 
-/** Collects all refusals. @throws {AppError} errors that may pass, such as `models_unavailable` */
+/** Collects all refusals. @throws {AppError} temporary errors, such as `models_unavailable` */
 export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError[]> {
   const found: AppError[] = [];
   for (const check of checks) {
@@ -64,8 +67,8 @@ export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError
 }
 
 /**
- * Lists the checks that a schema of the request cannot make. A change is checked as the whole routine that it makes.
- * The checks throw `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
+ * Lists the checks that a schema of the request cannot make. A change is checked as the whole routine that results from
+ * it. The checks throw `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
  * `invalid_webhook_url`, `invalid_skill`, `invalid_model` and `models_unavailable`.
  */
 export function routineChecks(
@@ -83,7 +86,8 @@ export function routineChecks(
 ): SaveCheck[] {
   return [
     () => checkTimeZone(fields.timezone),
-    // A schedule that was accepted under older rules blocks no other change.
+    // Check only a changed schedule, because a schedule that was accepted under older rules must not block other
+    // changes.
     () => scheduleChanged && checkSchedule(fields.schedule),
     () => {
       const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);
@@ -107,8 +111,8 @@ export function routineChecks(
     async () => {
       const sizes = await measureSkills(db, skills, projectId, fields.skills, { attached, skillLengths });
       if (!textChanged) return;
-      // The greatest length of facts, in UTF-16 code units: a later change of the facts must not make the text of a run
-      // too long.
+      // Use the greatest length of facts, in UTF-16 code units, because a later change of the facts must not make the
+      // text of a run too long.
       const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
       checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
     },

@@ -19,7 +19,7 @@ export interface ActivationInput {
   readonly organizationId: string;
   readonly plan: Plan;
   readonly id: string;
-  /** Judges a routine that could be activated. Called before the row is locked, because it may send a request. */
+  /** Judges a routine that could be activated. Called before the row is locked, because the call may send a request. */
   readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
 }
 
@@ -98,8 +98,8 @@ export async function restoreRoutine(
 }
 
 /**
- * Pauses or archives a routine and skips its waiting scheduled runs. Its history stays. A routine that is in this state
- * stays unchanged.
+ * Pauses or archives a routine and skips its waiting scheduled runs. Its history stays. A routine that is already in
+ * the new state stays unchanged.
  * @throws {AppError} `routine_not_found`, `routine_archived` when an archived routine is to be paused
  */
 export function stopRoutine(

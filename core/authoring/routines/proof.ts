@@ -9,8 +9,8 @@ const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.proj
 
 /**
  * Selects the id of the latest manual run that has succeeded with the present version of a row of `routines` and with
- * its own variables. Other variables would prove another text. Once retention has deleted the run, the version still
- * has its id.
+ * the routine's own variables. Other variables would prove another text. Once retention has deleted the run, the
+ * version still has its id.
  */
 export const proofRunId = sql`coalesce((
         select p.id from runs p
@@ -37,7 +37,7 @@ export const hasSucceeded = sql`case when state in ('draft', 'paused') then exis
 /** Revisions of the texts that a run gets in addition to its definition. */
 export interface ToldTexts {
   readonly skills: SkillRevisions;
-  /** Version of the facts of the project; null for none. */
+  /** Version of the facts of the project; null without facts. */
   readonly facts: number | null;
 }
 
@@ -77,8 +77,8 @@ export async function activateTexts(tx: Db, routine: Routine, { skills, facts }:
 }
 
 /**
- * Records on the versions of routines which of these runs are proof, in the transaction that deletes the runs. Versions
- * are locked in one order, so that two such transactions cannot deadlock.
+ * Records which of these runs prove a version of a routine, in the transaction that deletes the runs. Versions are
+ * locked in one order, so that two of these transactions cannot deadlock.
  */
 export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`

@@ -29,7 +29,7 @@ export interface Proposal {
   readonly routineId: string;
   /** The run that tries the change. */
   readonly runId: string;
-  /** `taken` once the routine has the change. */
+  /** State of the proposal: `taken` once the routine has the change. */
   readonly state: (typeof PROPOSAL_STATES)[number];
   /** Reason for dropping the proposal; null otherwise. */
   readonly reason: DropReason | null;
@@ -42,8 +42,8 @@ const proposalColumns = sql`
 `;
 
 /**
- * Inserts a proposal with its version, in place of the routine's last one. The caller has locked the routine.
- * @returns the proposal and the revision that its run executes; undefined while the last one is open
+ * Inserts a proposal with its version, in place of the routine's previous proposal. The caller has locked the routine.
+ * @returns the proposal and the revision that its run executes; undefined while the previous proposal is open
  */
 export function insertProposal(
   tx: Db,
@@ -105,19 +105,18 @@ export async function dropProposals(
   tx: Db,
   { routineIds, reason }: { readonly routineIds: readonly string[]; readonly reason: DropReason },
 ): Promise<void> {
-  const dropped = await tx.rows<{ routineId: string; runId: string }>`
+  const dropped = await tx.rows<{ routineId: string }>`
     update routine_proposals set state = 'dropped', reason = ${reason}, settings = null, author = null, ended_at = now()
     where routine_id = any(${routineIds}) and state = 'open'
-    returning routine_id as "routineId", run_id as "runId"
+    returning routine_id as "routineId"
   `;
   if (dropped.length === 0) return;
-  await emit(tx, 'proposal.dropped', {
-    routineIds: dropped.map(({ routineId }) => routineId),
-    runIds: dropped.map(({ runId }) => runId),
-  });
+  await emit(tx, 'proposal.dropped', { routineIds: dropped.map(({ routineId }) => routineId) });
 }
 
-/** Closes a proposal that was taken over, and deletes its version: the routine has the same one under a new number. */
+/**
+ * Closes a proposal that was taken over, and deletes its version: the routine has the same version under a new number.
+ */
 export async function closeTaken(
   tx: Db,
   { projectId, routineId, revision }: { projectId: string; routineId: string; revision: number },

@@ -135,8 +135,8 @@ interface EndedProof {
 const AT_A_TIME = 200;
 
 /**
- * Takes over the proposals whose runs have succeeded and drops those whose runs ended otherwise, each in a transaction
- * of its own. If the process dies, the next tick does the rest.
+ * Takes over the proposals whose runs have succeeded and drops those whose runs ended otherwise, each in a separate
+ * transaction. If the process dies, the next tick does the rest.
  */
 export async function settleProposals(deps: SettleDeps): Promise<void> {
   const ended = await deps.database.rows<EndedProof>`
@@ -165,7 +165,7 @@ async function settle(deps: SettleDeps, tx: Db, proof: EndedProof): Promise<void
   if (refusal !== undefined) return drop(refusal);
   const settings = settingsPatch.parse(open.settings);
   const { value, blocked } = definitionForm.read(open.definition);
-  // A newer release wrote the change and will take it over, because this one cannot read all fields.
+  // A newer release wrote the change. Leave the proposal to that release, because this release cannot read all fields.
   if (blocked !== null) return;
   const fields = { ...applyPatch(before, withoutUndefined(settings)), ...value };
   const nextRunAt = nextTimeAfterSave(before, fields, await databaseTime(tx));

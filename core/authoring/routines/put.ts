@@ -17,13 +17,13 @@ import {
 import { routineWarnings } from './warnings.ts';
 
 /**
- * Creates the routine of a key, or gives its routine these fields. Only changed fields are checked and written.
+ * Creates the routine of a key, or changes the routine with this key. Only changed fields are checked and written.
  * @throws {AppError} `precondition_failed`, and the errors of `createRoutine` and `patchRoutine`
  */
 export function putRoutine(
   deps: SaveDeps,
   input: {
-    /** The id for a routine that is created. */
+    /** Id of the routine if it is created. */
     id: string;
     projectId: string;
     fields: RoutineFields & { readonly externalKey: string };
@@ -57,8 +57,8 @@ export function putRoutine(
 }
 
 /**
- * Finds all faults that saving these fields would report, and writes nothing. With a known key the fields are checked
- * as a change of that routine, otherwise as a new routine.
+ * Finds all faults that saving these fields would report, and writes nothing. If a routine has the key, the fields are
+ * checked as a change of that routine, otherwise as a new routine.
  * @param input.skillLengths lengths, by reference, of custom skills that will be written first
  */
 export async function findRefusals(

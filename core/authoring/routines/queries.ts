@@ -41,7 +41,7 @@ export interface ProvenRoutine extends Routine {
   readonly proposal: Proposal | null;
   /** Days for which the project chose to keep the content of runs; null for the operator's days. */
   readonly chosenContentDays: number | null;
-  /** The tools that a run would be offered if it began now. */
+  /** The tools that a run would get if it began now. */
   readonly callableTools: readonly HintedTool[];
 }
 
@@ -73,7 +73,7 @@ interface RoutineKey {
 
 const loaders = new WeakMap<Db, DataLoader<RoutineKey, ProvenRoutine | undefined>>();
 
-/** Joins the reads of one turn of the event loop into one statement. No read gets a state older than its call. */
+/** Joins the reads of one turn of the event loop into one statement. A read never gets a state older than its call. */
 function loaderOf(db: Db) {
   let loader = loaders.get(db);
   if (loader === undefined) {

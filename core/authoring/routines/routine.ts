@@ -19,11 +19,14 @@ export interface Routine extends RoutineFields {
    * routine's runs fail, and the routine cannot be changed.
    */
   readonly blocked: string | null;
-  /** Counts material changes. A proof run proves one revision. */
+  /** Revision number: counts material changes. A proof run proves one revision. */
   readonly revision: number;
-  /** Counts all changes; serves as the `ETag`. */
+  /** Version number: counts all changes, and serves as the `ETag`. */
   readonly version: number;
-  /** Time of a change made outside the routine's files since they were last applied; null without such a change. */
+  /**
+   * Time of a change that was made outside the routine's files after they were last applied; null without such a
+   * change.
+   */
   readonly driftedAt: Date | null;
   /** The author of the last change outside the files. */
   readonly driftedBy: Author | null;

@@ -130,12 +130,12 @@ export async function patchRoutine(
     expectedVersions: readonly number[] | undefined;
     origin: VersionOrigin;
     by: Actor;
-    /** True when the manager of the routine stores the patch as the whole content, which ends the mark of drift. */
+    /** True when the routine's manager sets its whole content. The routine then no longer counts as drifted. */
     isPut?: true;
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
-  // The checks come before the row is locked: they may call the gateway, and no transaction waits for HTTP.
+  // Check before locking the row: the checks may call the gateway, and no transaction may wait for HTTP.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
   await assertChecks(changeChecks(deps, { seen, patch }));
@@ -233,7 +233,8 @@ export function assertPatchable(routine: Routine, expected: readonly number[] | 
 }
 
 /**
- * Restores the material fields of an earlier version as a new revision without a proof run. Confirmations stay.
+ * Restores the material fields of an earlier version as a new revision without a proof run. Confirmations of tools
+ * stay.
  * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and the errors of `changeChecks`
  */
 export async function restoreVersion(

@@ -25,7 +25,10 @@ export async function pauseStopped(tx: Db, { unreadable, ended }: Stopped): Prom
   return paused;
 }
 
-/** Pauses the active routines on model accounts, and skips their waiting runs. The caller has locked no account yet. */
+/**
+ * Pauses the active routines on model accounts, and skips their waiting runs. The caller must not have locked an
+ * account yet.
+ */
 export async function pauseRoutinesOn(
   { emit }: Pick<Core, 'emit'>,
   tx: Db,

@@ -41,7 +41,10 @@ export const ROUTINE_TRANSITIONS = [
   readonly when: string;
 }[];
 
-/** A restorer takes the routine out of the archive; no other change reaches an archived routine. */
+/**
+ * The cause of a transition. Only a restorer takes a routine out of the archive; no other change affects an archived
+ * routine.
+ */
 export type Mover = 'person' | 'service' | 'restorer';
 
 export type StateMove = (typeof ROUTINE_TRANSITIONS)[number]['to'];

@@ -27,7 +27,7 @@ export function insertVersions(origin: VersionOrigin): Sql {
 /** The most versions of a routine that are kept: a program can change a routine ten times a second. */
 export const KEPT_VERSIONS = 200;
 
-/** Deletes the oldest versions of routines that have got a new one, except versions that open runs need. */
+/** Deletes the oldest versions of routines that have got a new version, except versions that open runs need. */
 export async function forgetVersions(tx: Db, routineIds: readonly string[]): Promise<void> {
   await tx.run`
     delete from routine_versions v using routines r
@@ -81,18 +81,18 @@ type VersionRow = Omit<Version, keyof Definition | 'blocked'> & { readonly defin
 export interface VersionSummary {
   readonly revision: number;
   readonly createdAt: Date;
-  /** Null when the service made the change. */
+  /** Author of the version; null when the service made the change. */
   readonly createdBy: Author | null;
   /** The earlier revision that this version restores. */
   readonly restoredFrom: number | null;
-  /** Fields that differ from the version before; empty for the first one. */
+  /** Fields that differ from the version before; empty for the first version. */
   readonly changed: readonly VersionField[];
 }
 
 /** One revision of a routine: the definition that its runs carry out. */
 export interface Version extends VersionSummary, Definition {
   readonly routineId: string;
-  /** The tools that were enabled, as a record only: a restoration keeps the confirmations of today. */
+  /** The tools that were enabled. Restoring the version does not restore them: the present confirmations stay. */
   readonly tools: readonly VersionTool[];
   /** Field that this release cannot read; null if it can read all fields. */
   readonly blocked: string | null;

@@ -34,8 +34,8 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of skills that are deleted or lack data of the routine's tools, of missing facts, of tools that together let
- * strangers act through a routine, of comparisons with a run that has lost its content, and of odd schedules.
+ * Warns about deleted skills, skills without the data that they need, missing facts, tools that together let strangers
+ * act through a routine, comparisons with a run that has lost its content, and odd schedules.
  */
 export async function routineWarnings(
   db: Db,
@@ -76,7 +76,7 @@ async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<Rout
   return [{ code: 'facts_missing', message }];
 }
 
-/** Number of occurrences between which the longest interval of a schedule is searched. */
+/** Number of occurrences that are searched for the longest interval of a schedule. */
 const LOOKED_AT = 6;
 
 /** Warns when runs are further apart than content is kept, so that nothing is left to compare with. */
@@ -111,7 +111,7 @@ interface End {
 
 /**
  * Warns when a routine both reads text of strangers and can send or change something: the text may ask for it.
- * @param about policy of a tool that must be part of the pair; any pair counts without it
+ * @param about policy of a tool that must be part of the pair; if left out, any pair counts
  */
 export function mixingIn(
   routine: Pick<Routine, 'gate' | 'instructions'>,

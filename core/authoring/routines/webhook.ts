@@ -9,7 +9,7 @@ export async function readWebhookSecret(db: Db, projectId: string, id: string): 
   return found?.secret ?? undefined;
 }
 
-/** Tells whether the secret before the last rotation still signs. */
+/** Tells whether the secret before the last rotation still signs deliveries. */
 export async function isRotating(tx: Db, projectId: string, id: string): Promise<boolean> {
   const found = await tx.row`
     select 1 from routines
@@ -18,7 +18,7 @@ export async function isRotating(tx: Db, projectId: string, id: string): Promise
   return found !== undefined;
 }
 
-/** Replaces the sealed secret. For 24 hours deliveries may carry signatures of the old and the new secret. */
+/** Replaces the sealed secret. For 24 hours both the old and the new secret may sign deliveries. */
 export async function writeWebhookSecret(
   tx: Db,
   input: { id: string; projectId: string; secret: string; keepPrevious: boolean },
@@ -52,7 +52,7 @@ export function generateWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** Seals webhook secrets to the row of their routine, and opens them. */
+/** Seals webhook secrets, each for the row of its routine, and opens them. */
 export interface SealedWebhookSecrets {
   seal(routineId: string, secret: string): string;
   /** Opens a sealed secret. @throws when it was altered, belongs to another routine, or its key is unknown */
@@ -66,7 +66,7 @@ export function createSealedWebhookSecrets(box: SecretBox): SealedWebhookSecrets
   };
 }
 
-// Both secrets are sealed to the same place, so that a rotation can move a sealed text between columns in SQL.
+// Both secrets are sealed for the same place, so that a rotation can move a sealed text between columns in SQL.
 function place(row: string): SecretPlace {
   return { table: 'routines', row, column: 'webhook_secret' };
 }

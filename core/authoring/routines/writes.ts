@@ -8,7 +8,7 @@ import { routineStatesBefore, type Mover, type StateMove } from './states.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**
- * Inserts a draft with its first version. Undefined when an earlier attempt of the same request inserted it.
+ * Inserts a draft with its first version. Returns undefined when an earlier attempt of the same request inserted it.
  * @throws {AppError} `external_key_taken`
  */
 export async function insertRoutine(
@@ -35,14 +35,14 @@ export async function insertRoutine(
   return inserted && routineOf(inserted);
 }
 
-/** A change of a routine, in the form in which it is stored. */
+/** A change of a routine in its stored form. */
 export interface RoutineChange {
   readonly fields: RoutineFields;
-  /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */
+  /** Origin of the new version; undefined when nothing material changes. A new version returns the routine to draft. */
   readonly version: VersionOrigin | undefined;
   /** True if a run has proven the new version already, so that the routine stays active. */
   readonly isProven?: true;
-  /** The next time of the schedule; a change that makes a draft clears it. */
+  /** The next time of the schedule. A change that returns the routine to draft clears this time. */
   readonly nextRunAt: Date | null;
   /** True to start deliveries again that a response of 410 (Gone) has stopped. */
   readonly rearmWebhook: boolean;

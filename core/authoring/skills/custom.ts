@@ -14,9 +14,9 @@ export interface CustomSkill extends ExternalName {
   readonly driftedAt: Date | null;
   /** The author of the last change made outside the files. */
   readonly driftedBy: Author | null;
-  /** Counts the changes of name and instructions. */
+  /** Revision number: counts the changes of name and instructions. */
   readonly revision: number;
-  /** Counts every change; serves as the `ETag`. */
+  /** Version number: counts every change, and serves as the `ETag`. */
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -34,7 +34,10 @@ const shortColumns = sql`id, external_key as "externalKey", managed_by as "manag
   description, revision, version, created_at as "createdAt", updated_at as "updatedAt"`;
 const columns = sql`${shortColumns}, instructions`;
 
-/** Adds one for each character outside the Basic Multilingual Plane: JavaScript counts two for it, Postgres one. */
+/**
+ * Adds one for each character outside the Basic Multilingual Plane: JavaScript counts such a character twice, Postgres
+ * once.
+ */
 const summaryColumns = sql`${shortColumns},
   length(instructions) + regexp_count(instructions, '[\\U00010000-\\U0010FFFF]') as length`;
 
@@ -115,7 +118,7 @@ export function findSkillByKey(db: Db, projectId: string, externalKey: string): 
   `;
 }
 
-/** Finds the project's custom skills among the ids, in no order; deleted ones are left out. */
+/** Finds the project's custom skills among the ids, in any order; deleted skills are left out. */
 export async function findCustomSkills(db: Db, projectId: string, ids: readonly string[]): Promise<CustomSkill[]> {
   if (ids.length === 0) return [];
   return db.rows<CustomSkill>`
@@ -151,7 +154,7 @@ export function updateSkill(
     patch: Partial<SkillFields>;
     /** The versions that the caller expects; undefined for any. */
     expectedVersions: readonly number[] | undefined;
-    /** Set when the manager of the skill stores the patch. */
+    /** True when the skill's manager sets its whole content. */
     isPut?: true;
   },
 ): Promise<CustomSkill> {
@@ -188,7 +191,10 @@ export function updateSkill(
   });
 }
 
-/** Deletes a custom skill. Routines keep their reference, which runs skip. @throws {AppError} `skill_not_found` */
+/**
+ * Deletes a custom skill. Routines keep their reference to the skill, but runs skip it. @throws {AppError}
+ * `skill_not_found`
+ */
 export function deleteSkill(database: Database, by: Actor, projectId: string, id: string): Promise<CustomSkill> {
   return transaction(database, async (tx) => {
     const deleted = await tx.row<CustomSkill>`

@@ -6,7 +6,7 @@ export const SCHEDULED = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
 export const CADENCES = [...SCHEDULED, 'on-demand'] as const;
 type Scheduled = (typeof SCHEDULED)[number];
 
-/** Suggested schedules: at seven in the morning of the routine's time zone, weekly ones on Mondays. */
+/** Suggested schedules: at seven in the morning of the routine's time zone, weekly schedules on Mondays. */
 export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   daily: '0 7 * * *',
   weekly: '0 7 * * 1',
@@ -14,7 +14,9 @@ export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   quarterly: '0 7 1 1,4,7,10 *',
 };
 
-/** Returns the schedule to suggest for a skill. One-off work has the schedule of its check; null without a check. */
+/**
+ * Returns the schedule to suggest for a skill. One-off work gets the schedule of its check, or null without a check.
+ */
 export function suggestedSchedule({ cadence, check }: Cadences): string | null {
   const scheduled = cadence === 'on-demand' ? check : cadence;
   return scheduled === null ? null : SUGGESTED_SCHEDULES[scheduled];

@@ -41,7 +41,7 @@ interface UnmetNeed {
 }
 
 /**
- * Finds needs of the skills that no tool seems to meet, for a warning. A need may be met all the same: only words are
+ * Finds needs of the skills that no tool seems to meet, for a warning. The finding may be wrong: only words are
  * compared, so a tool with a vague name is missed, and the instructions may contain the data.
  */
 export function unmetNeeds(

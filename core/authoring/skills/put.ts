@@ -5,14 +5,14 @@ import { putByKey, type IsExpected } from '#lib/external-keys.ts';
 import { createSkill, findSkillByKey, updateSkill, type CustomSkill, type SkillFields } from './custom.ts';
 
 /**
- * Creates the custom skill of a key, or gives its skill these fields. Without a change nothing is written.
+ * Creates the custom skill of a key, or changes the skill with this key. Writes nothing without a change.
  * @throws {AppError} `precondition_failed`, `limit_reached`
  */
 export function putSkill(
   database: Database,
   by: Actor,
   input: {
-    /** The id of a skill that is created. */
+    /** Id of the skill if it is created. */
     id: string;
     projectId: string;
     fields: SkillFields & { readonly externalKey: string };

@@ -9,13 +9,13 @@ export interface AttachedSkill {
   readonly reference: string;
   readonly name: string;
   readonly instructions: string;
-  /** Revision of the text of a custom skill; null for a curated one. */
+  /** Revision of the text of a custom skill; null for a curated skill. */
   readonly revision: number | null;
 }
 
 /**
- * Resolves a routine's references in their order: curated slugs in the catalogue, everything else among the project's
- * custom skills. A reference to a deleted skill is left out.
+ * Resolves a routine's references in their order: curated slugs in the catalogue, all others among the project's custom
+ * skills. A reference to a deleted skill is left out.
  * @param revisions of the custom skills: the newest, or the ones that a run has proven
  */
 export async function resolveSkills(
@@ -51,7 +51,7 @@ export function skillSection({ name, instructions }: Pick<AttachedSkill, 'name' 
   return `${headingOf(name)}${instructions}`;
 }
 
-/** The size of a skill, by which a prompt is counted without rendering it. */
+/** Size of a skill, for counting a prompt without rendering it. */
 export interface SkillSize {
   readonly name: string;
   readonly length: number;
@@ -100,13 +100,13 @@ export async function measureSkills(
 }
 
 interface MeasuredOtherwise {
-  /** References that were attached before: a deleted skill blocks no other change. */
+  /** References that were attached before. A deleted skill among them does not block the change. */
   readonly attached: readonly string[];
   /** Lengths of custom skills that are about to be written, by reference. */
   readonly skillLengths: ReadonlyMap<string, number>;
 }
 
-/** Returns the references that name neither a curated skill nor a custom one of the project. */
+/** Returns the references that name neither a curated skill nor a custom skill of the project. */
 export async function missingSkills(
   db: Db,
   catalogue: SkillCatalogue,

@@ -2,7 +2,10 @@ import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
-/** Revision of each custom skill of a run, by skill id. Null if the run is older than revisions; it used revision 1. */
+/**
+ * Revision of each custom skill of a run, by skill id. Null for a run from before revisions were recorded: that run
+ * used revision 1 of each skill.
+ */
 export type SkillRevisions = Readonly<Record<string, number>> | null;
 
 /** A text that a custom skill has or had. */
@@ -10,10 +13,10 @@ export interface SkillRevision {
   readonly revision: number;
   readonly name: string;
   readonly instructions: string;
-  /** Person or API key that made the revision, under the present name; null when unknown. */
+  /** Person or API key that made the revision, with their present name; null when unknown. */
   readonly createdBy: Author | null;
   readonly createdAt: Date;
-  /** Fields that differ from the revision before; empty for the first one. */
+  /** Fields that differ from the revision before; empty for the first revision. */
   readonly changed: readonly ('name' | 'instructions')[];
 }
 
@@ -34,7 +37,7 @@ export function listRevisions(db: Db, skill: { projectId: string; id: string }, 
   `;
 }
 
-/** Finds the project's custom skills among the ids with these revisions of their texts; deleted ones are left out. */
+/** Finds custom skills of the project by id, each with the text of the given revision; deleted skills are left out. */
 export async function findProvenSkills(
   db: Db,
   projectId: string,
@@ -59,7 +62,7 @@ export interface SkillBehind {
   readonly skill: string;
   readonly name: string;
   readonly activated: number;
-  /** Revision in the latest proof; null without the skill or without a proof. */
+  /** Revision in the latest proof; null without a proof, or if the proof did not have the skill. */
   readonly proven: number | null;
   readonly newest: number;
 }
@@ -103,7 +106,7 @@ export function revisionsInUse(db: Db, skill: { projectId: string; id: string })
   `;
 }
 
-/** Number of the newest revisions of a skill, which are always kept. */
+/** Number of newest revisions of a skill that are always kept. */
 export const KEPT_REVISIONS = 100;
 
 /** Number of changes between two searches for old revisions. A search reads the runs of the routines with the skill. */
@@ -111,7 +114,7 @@ const FORGET_EVERY = 20;
 
 /**
  * Deletes the revisions of a skill beyond the newest hundred, because a program can change a skill ten times a second.
- * Revisions that a kept run was given, or that a routine's proof or activation names, stay.
+ * Keeps revisions that a kept run was given, or that a routine's proof or activation names.
  */
 export async function forgetRevisions(
   tx: Db,

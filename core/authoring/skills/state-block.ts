@@ -49,7 +49,7 @@ export function cutKeepingState(result: string, limit: number): string {
   const tail = blocks.length === 0 ? '' : `\n\n${blocks.join('\n\n')}`;
   const note = '\n\n[cut here]';
   const head = limit - tail.length - note.length;
-  // Blocks that take more than half of the room would push out the result, so its beginning is kept without them.
+  // If the blocks take more than half of the room, leave them out: they would displace the result itself.
   if (head < limit / 2) return result.slice(0, limit);
   return `${cut(result, head)}${note}${tail}`;
 }

@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 
-/** A constructor of its own: the code that counts money sets `DP` and `RM` of the shared `Big`. */
+/** A separate constructor, because the code that counts money sets `DP` and `RM` of the shared `Big`. */
 export const Decimal = Big();
 Decimal.DP = 30;
 Decimal.RM = Big.roundHalfEven;

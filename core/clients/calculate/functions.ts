@@ -2,7 +2,7 @@ import { bounded, CalculationError, Decimal, fromDouble, shown } from './decimal
 
 export interface Value {
   readonly value: Decimal;
-  /** False after a root, a logarithm or a fractional power, which have 15 correct digits. */
+  /** True when all digits are exact. A root, a logarithm or a fractional power has only 15 correct digits. */
   readonly exact: boolean;
 }
 

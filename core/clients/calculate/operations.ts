@@ -228,7 +228,7 @@ export interface Operation {
 
 const SHOWN_FAULTS = 5;
 
-/** Makes an operation from a function and the schema of its input. Errors are returned as texts. */
+/** Makes an operation from a function and the schema of its input. Errors are returned as text. */
 function operation<Schema extends z.ZodObject>(
   schema: Schema,
   compute: (input: z.output<Schema>) => object,

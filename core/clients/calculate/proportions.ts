@@ -26,7 +26,7 @@ interface TwoProportions {
   readonly interval: Interval;
   /** The difference as a share of A's rate; null if A's rate is 0. */
   readonly relative: number | null;
-  /** Null if both rates are 0 or both are 1. */
+  /** The z statistic; null if both rates are 0 or both are 1. */
   readonly z: number | null;
   readonly pValue: number | null;
 }

@@ -40,7 +40,7 @@ function shinglesOf(text: string, size: number, name: string): Set<string> {
 }
 
 /**
- * Digits of a hash: enough that two of a million texts do not collide by chance, and few enough that a text can hold
+ * Digits of a hash: enough that two of a million texts do not collide by chance, and few enough that a text can contain
  * many hashes.
  */
 const HASH_DIGITS = 16;

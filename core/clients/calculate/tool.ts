@@ -6,9 +6,9 @@ import { operations, type CalculateOutcome, type Operation } from './operations.
 interface CalculateTool {
   readonly name: 'calculate';
   readonly description: string;
-  /** JSON Schema. It is flat, because some gateways refuse `oneOf` at the top of a tool's input. */
+  /** JSON Schema of the arguments. It is flat, because some gateways refuse `oneOf` at the top of a tool's input. */
   readonly inputSchema: Record<string, unknown>;
-  /** Computes one operation. Never throws: an error comes back as a result that says what to send instead. */
+  /** Computes one operation. Never throws: an error is returned as a result that says what to send instead. */
   execute(args: unknown): CalculateOutcome;
 }
 
@@ -45,7 +45,7 @@ export const calculateTool: CalculateTool = {
     const exact = findExact(args);
     if (exact !== undefined) {
       const { path, number } = exact;
-      // Variables are decimals, which are also read from text.
+      // Variables are decimals, which may also be sent as text.
       const how = path.includes('variables') ? sendAsText(number) : 'send at most 15 digits of this number';
       return { ok: false, error: `${shown(path)}: ${how}` };
     }
@@ -63,7 +63,7 @@ function executeOne(name: unknown, fields: object): CalculateOutcome {
   return outcome.ok ? outcome : { ok: false, error: `${String(name)}: ${outcome.error}` };
 }
 
-/** Executes each operation by itself: a failed operation does not withhold the results of the others. */
+/** Executes each operation separately: if one fails, the others still return their results. */
 function executeAll({ calls, ...others }: { calls?: unknown }): CalculateOutcome {
   const listed = Array.isArray(calls) && calls.every(isJsonObject) ? calls : [];
   if (listed.length === 0 || listed.length > MAX_CALLS || Object.keys(others).length > 0) {

@@ -2,7 +2,7 @@ import type { ChatKind } from './address.ts';
 
 /**
  * Meaning of a chat's response: `gone` when the address will never work again, `refused` when the chat cannot take this
- * message, `retry` when a later attempt may succeed. `why` is the chat's own word for the fault, or the HTTP status.
+ * message, `retry` when a later attempt may succeed. `why` is the chat's own name for the fault, or the HTTP status.
  */
 export type ChatVerdict =
   | { readonly state: 'delivered' }

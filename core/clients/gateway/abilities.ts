@@ -40,7 +40,7 @@ export interface ModelAbilities {
   readonly [schema: `schema ${string}`]: false;
 }
 
-/** Abilities that a dialect has before its server was first asked. Source: the servers' own API references. */
+/** Abilities assumed of a dialect until its server has been asked. Source: the servers' own API references. */
 export const ABILITIES_OF_DIALECT: Readonly<Record<ModelDialect, ModelAbilities>> = {
   openai: { outputLimit: 'max_completion_tokens', structuredOutputs: true },
   azure: { outputLimit: 'max_completion_tokens', structuredOutputs: true },

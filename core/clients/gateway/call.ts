@@ -7,7 +7,7 @@ import type { CallInput, CallUsage, TokenBounds } from './tokens.ts';
 export interface GatewayCall extends CallInput, TokenBounds {
   /** Abilities that the server is known to have. */
   readonly abilities?: ModelAbilities | undefined;
-  /** Undefined leaves the effort to the model. */
+  /** Effort of the model; undefined leaves the effort to the model. */
   readonly effort?: Effort | undefined;
   /**
    * True if the response may be longer than `maxOutputTokens`. If the server refuses the limit, the request is sent
@@ -17,7 +17,7 @@ export interface GatewayCall extends CallInput, TokenBounds {
   /** True for a call that ignores earlier lessons, to test whether they still apply. */
   readonly afresh?: boolean | undefined;
   readonly signal: AbortSignal;
-  /** Called when the request goes out, after which it may be billed. */
+  /** Called when the request is sent: from then on the call may be billed. */
   readonly onSend?: (() => void) | undefined;
   /** Called when a streamed response begins, with a function that returns its text so far, without thinking. */
   readonly onStream?: ((text: () => string) => void) | undefined;
@@ -29,7 +29,7 @@ export interface ToolCallRequest {
   /** Arguments of the call; their text when they are unusable. */
   readonly input: unknown;
   /**
-   * True when no such tool exists or the arguments are unusable. The response's own messages already refuse the call.
+   * True when no such tool exists or the arguments are unusable. The messages of the response already refuse the call.
    */
   readonly invalid: boolean;
 }

@@ -96,7 +96,7 @@ function providerOf({ baseUrl, apiKey }: ModelSource, dispatcher: Agent, silence
     supportsStructuredOutputs: true,
     ...(apiKey === undefined ? {} : { apiKey }),
     fetch: gatewayFetch({ dispatcher, apiKey, silenceMs }),
-    // Abilities and effort come with each call as options. Remove them, because the library would send them.
+    // Each call has abilities and effort among its options. Remove them, because the library would send them.
     transformRequestBody: ({ abilities = {}, effort, ...body }) => adaptRequest(body, abilities, effort),
     metadataExtractor: {
       extractMetadata: ({ parsedBody }) =>
@@ -120,12 +120,15 @@ function finishHabits() {
   const given = new Set<string>();
   const keyOf = ({ source, modelId }: ServedModel) => `${source}\n${modelId}`;
   return {
-    /** Tells whether a response without a finish reason is whole. @param isCounted the server stated the usage */
+    /**
+     * Tells whether a response without a finish reason is complete. @param isCounted true if the server stated the
+     * usage
+     */
     mayLackReason(served: ServedModel, memory: AbilityMemory, isCounted: boolean): boolean {
       const { finishReasons } = memory.known();
       return finishReasons === undefined ? isCounted && !given.has(keyOf(served)) : !finishReasons;
     },
-    /** Remembers the finish reason of a whole response. */
+    /** Remembers the finish reason of a complete response. */
     async remember(served: ServedModel, memory: AbilityMemory, word: string): Promise<void> {
       const isGiven = word !== NO_REASON;
       if (isGiven) given.add(keyOf(served));

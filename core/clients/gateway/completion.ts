@@ -24,7 +24,7 @@ export type Refuse = (refused: {
  */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
-/** Parts of a response that the model library does not read, kept in the field `beyond` of its body. */
+/** Parts of a response that the model library does not read, kept in the field `beyond` of the body. */
 export interface Beyond {
   /** Reasoning under its original name, for the request that sends it back. */
   readonly reasoning: Readonly<Record<string, unknown>>;
@@ -38,9 +38,9 @@ export interface Beyond {
 }
 
 /**
- * Rewrites a completion so that the library reads it right: calls with ids of their own, counts as numbers, reasoning
- * apart from the text.
- * @throws {Refusal} for an error with status 200, and for a completion whose finish reason says that it is not whole
+ * Rewrites a completion so that the library reads it right: calls with distinct ids, counts as numbers, reasoning apart
+ * from the text.
+ * @throws {Refusal} for an error with status 200, and for a completion whose finish reason says that it is not complete
  * @throws {GatewayFailure} for an empty completion
  */
 export function readCompletion(body: unknown, refuse: Refuse): unknown {
@@ -127,7 +127,7 @@ export function textOf(content: unknown): string {
 
 type WholeCall = ReturnType<typeof wholeCalls>[number];
 
-/** Gives each call an id of its own. A new id has nine letters and digits, as Mistral requires. */
+/** Gives each call a distinct id. A new id has nine letters and digits, as Mistral requires. */
 function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
   const seen = new Set<string | undefined>([undefined]);
   return calls.map((call) => {

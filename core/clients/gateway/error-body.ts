@@ -31,7 +31,7 @@ export function readErrorBody(body: string): ErrorBody {
 
 const TOLD = ['message', 'msg', 'detail', 'raw', 'metadata', 'error'];
 
-/** Other names under which servers put the words of an error. */
+/** Other names of fields in which servers put the words of an error. */
 const WORDS = /^(?:error_?)?(?:msg|message|details?|description)$|^err(?:msg)?$|^error_?(?:code|type)$|^exception$/i;
 
 /** Returns the values of an object under all names that servers give to the words of an error. */
@@ -54,7 +54,7 @@ const MAX_DEPTH = 5;
 const MAX_ITEMS = 20;
 
 /**
- * Collects the words of an error, also from JSON within a text.
+ * Collects the words of an error, including words in JSON within a text.
  * @param kinds further field names whose values count as words
  */
 function wordsIn(value: unknown, kinds: readonly string[], depth = 0): string[] {

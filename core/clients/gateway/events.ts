@@ -5,7 +5,7 @@ import { finishWord } from './finish-words.ts';
 /** An error in a response with status 200, in the form of a usual error response: its body and its status. */
 export interface Fault {
   readonly body: string;
-  /** Undefined if the error names no status. */
+  /** Status of the error; undefined if the error names none. */
   readonly status: number | undefined;
   /** The finish reason that comes with the error. */
   readonly finishWord?: string | undefined;
@@ -64,8 +64,8 @@ function eventOf(value: unknown, isError: boolean, name: string | undefined): St
 }
 
 /**
- * Makes the fault of a text that is not JSON. If the text is a broken chunk, it holds only the model's own words: its
- * fault has no body.
+ * Makes the fault of a text that is not JSON. A broken chunk contains only words of the model, so its fault gets no
+ * body.
  */
 export function textFault(text: string): Fault {
   if (/^[{[][\s\S]{0,2000}"choices"/.test(text)) return { body: '', status: undefined };
@@ -131,7 +131,7 @@ function statusInWords(words: string): number | undefined {
   return STATUS_NAMES.find(([, pattern]) => pattern.test(words))?.[0];
 }
 
-/** HTTP statuses for names of errors that come without a number. */
+/** HTTP statuses for errors that have a name instead of a number. */
 const STATUS_NAMES: readonly (readonly [number, RegExp])[] = [
   [429, /rate[ _-]?limit|too[ _-]?many[ _-]?requests|resource[ _-]?exhausted|throttl/i],
   [401, /^(?:authentication_error|invalid_api_key|unauthenticated|unauthorized)$/im],

@@ -5,7 +5,7 @@ import type { ErrorBody } from './error-body.ts';
 
 /** The lesson of a refusal. Quotations of the request do not count. */
 export interface Lesson {
-  /** Undefined if the refusal names no field that could be left out or changed. */
+  /** The lesson for later requests; undefined if the refusal names no field that could be left out or changed. */
   readonly learned: ModelAbilities | undefined;
   /** Output tokens for which the server has room; undefined for every other refusal. */
   readonly outputLeft: number | undefined;
@@ -99,7 +99,7 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
 
 const EFFORT_FIELDS = ['reasoning_effort', 'reasoning', 'chat_template_kwargs'] as const;
 
-/** The wordings of OpenAI, Groq and DeepSeek for an output limit above the model's own. */
+/** Matches texts with which OpenAI, Groq and DeepSeek refuse an output limit above the model's own. */
 const MOST_OUTPUT =
   /(?:at most|max(?:_completion)?_tokens[`'"]? (?:must be less than or equal to|(?:must|can)(?:not| not) exceed|is \[1,)) [`'"]?(\d+)/i;
 const WINDOW = /maximum (?:context|model) length (?:is|of) (\d+)/i;
@@ -118,7 +118,7 @@ function limitOf(sent: JsonObject): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/** Returns the number of tokens that are left for the output. vLLM and older models of OpenAI name it. */
+/** Returns the number of tokens that are left for the output. vLLM and older models of OpenAI name this number. */
 function outputLeftIn(words: string, sent: JsonObject): number | undefined {
   const limit = limitOf(sent);
   if (limit === undefined) return undefined;

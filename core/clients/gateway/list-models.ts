@@ -52,14 +52,14 @@ function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
 
 /** A source, completed by facts from its server's list. */
 export interface SeenSource extends ModelSource {
-  /** True for a server of the operator's own, whose models cost nothing. */
+  /** True for the operator's own server, whose models cost nothing. */
   readonly local: boolean;
 }
 
 const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set(['llama.cpp', 'vllm', 'ollama', 'lm-studio']);
 
 /**
- * Completes a source from the list of its server where the operator did not describe it. A server at a private address
+ * Completes a source with facts from its server's list, where the operator gave none. A server at a private address
  * that calls itself Ollama costs nothing. A server at a public address may be a paid service.
  */
 export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { ModelAbilities } from './abilities.ts';
 
-/** US dollars per token, as decimal strings. */
+/** Prices in US dollars per token, as decimal strings. */
 interface ListedPrice {
   readonly input: string;
   readonly output: string;
@@ -106,8 +106,8 @@ type Entry = z.output<typeof entry>;
 const list = z.union([z.object({ data: z.array(z.unknown()) }), z.array(z.unknown()).transform((data) => ({ data }))]);
 
 /**
- * Reads the response to `GET /models` in every dialect that is known. An entry that cannot be read, that repeats an id,
- * or that writes no text is left out.
+ * Reads the response to `GET /models` in every known dialect. Leaves out an entry that cannot be read, that repeats an
+ * id, or whose model writes no text.
  * @throws when the response is not a list at all
  */
 export function readGatewayList(answer: unknown, dialect: ModelDialect): ListedModels {
@@ -123,7 +123,7 @@ export function readGatewayList(answer: unknown, dialect: ModelDialect): ListedM
   };
 }
 
-/** The owner that a server of the operator's own names for each model. */
+/** Dialects by the owner that an operator's own server names for each model. */
 const OWNERS: Readonly<Record<string, ModelDialect>> = {
   llamacpp: 'llama.cpp',
   vllm: 'vllm',
@@ -137,7 +137,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
   return {
     name: model.display_name ?? model.name ?? model.id,
     figures: {
-      // Prefer the loaded window, then the largest possible one, then the training window.
+      // Prefer the loaded window, then the largest possible window, then the training window.
       contextTokens:
         model.loaded_context_length ??
         model.context_length ??
@@ -165,7 +165,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
   };
 }
 
-/** Parameters in a list that show that a model accepts an effort. */
+/** Names of parameters that, in a server's list, show that a model accepts an effort. */
 const EFFORT_PARAMETERS = new Set(['reasoning', 'reasoning_effort']);
 
 /** More than a cent per token is a price in another unit, because no model costs that much. */
@@ -177,7 +177,7 @@ function readPrices({ pricing }: Entry, info: Entry['model_info']): Prices | und
   const cachedInput = pricing?.input_cache_read ?? info?.cache_read_input_token_cost ?? null;
   if (input === undefined || output === undefined) return undefined;
   if (Math.max(Number(input), Number(output)) > MOST_PER_TOKEN) return undefined;
-  // A reservation counts all input at its full price, so the full price must be the highest one.
+  // A reservation counts all input at its full price, so the full price must be the highest price.
   const isDearer = cachedInput !== null && Number(cachedInput) > Number(input);
   const above = pricing && readLongPrices(pricing);
   return { input, output, cachedInput: isDearer ? null : cachedInput, ...(above && { above }) };
@@ -196,7 +196,7 @@ function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongInputPrices
   return { inputTokens: start - 1, input, output: output ?? usual ?? input, cachedInput: null };
 }
 
-/** Kinds of models that write text, in the words of servers. Models of other kinds write none. */
+/** Kinds of models that write text, as servers name them. Models of other kinds write no text. */
 const TEXT_KINDS = new Set([
   'model',
   'language',
@@ -221,7 +221,7 @@ function writesText(model: Entry): boolean {
   if (architecture?.output_modalities !== undefined) return architecture.output_modalities.includes('text');
   const kind = model.mode ?? model.model_info?.mode ?? type;
   if (kind !== undefined && !TEXT_KINDS.has(kind)) return false;
-  // Some servers give one of these two kinds to every model, so only the id can tell.
+  // Some servers give one of these two kinds to every model, so only the id shows the kind.
   const isSaid = kind !== undefined && kind !== 'model' && kind !== 'base';
   return isSaid || !OTHER_IDS.test(model.id);
 }

@@ -9,7 +9,7 @@ import { textFault } from './events.ts';
 import { brokenOff, GatewayFailure, type GatewayFailureKind } from './failure.ts';
 import { lessonOf, type Lesson } from './lesson.ts';
 
-/** A refusal of a model server, in its own words. */
+/** A refusal by a model server, with the server's own words. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
@@ -59,7 +59,7 @@ export class Refusal extends Error {
 const MAX_WORDS = 500;
 
 function clean(said: string, { sent, apiKey }: { sent: JsonObject; apiKey: string | undefined }): string {
-  // Take more than is kept: a secret must be found before the text is cut through it.
+  // Read more than is kept, so that a secret at the end is found before the text is cut.
   const start = said.slice(0, 3 * MAX_WORDS);
   const printable = start.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
   const withoutKey = apiKey === undefined ? printable : printable.replaceAll(apiKey, REDACTED);
@@ -73,7 +73,7 @@ function clean(said: string, { sent, apiKey }: { sent: JsonObject; apiKey: strin
 
 const REDACTED = '[redacted]';
 
-/** Keys as providers print them in errors, whole or masked. */
+/** Matches keys as providers print them in errors, whole or masked. */
 const KEY_LIKE = /\b(?:sk|pk|rk|gsk|xai|AIza|key|hf)[-_][\w*.-]{6,}/g;
 
 /** A piece of this many characters that also occurs in the prompt counts as a quotation. */
@@ -97,8 +97,8 @@ export function toGatewayFailure(error: unknown, apiKey?: string): GatewayFailur
 }
 
 /**
- * Reads a text that came in place of a completion as the server's own words. A part of a completion is no such text: it
- * holds the model's words.
+ * Reads a text that came in place of a completion as the server's own words. A part of a completion does not count,
+ * because its words are the model's.
  */
 function wordsInstead(error: unknown, apiKey: string | undefined): Refusal | undefined {
   if (!APICallError.isInstance(error)) return undefined;
@@ -157,7 +157,7 @@ function fromRefusal(refusal: Refusal): GatewayFailure {
   });
 }
 
-/** Statuses that are temporary, as every 5xx is. */
+/** Statuses that are temporary, in addition to every 5xx. */
 const PASSING: ReadonlySet<number> = new Set([408, 409]);
 
 function kindOf(status: number): GatewayFailureKind {

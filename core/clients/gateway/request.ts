@@ -11,10 +11,10 @@ import { collectStream } from './stream.ts';
 /** Most bytes of a response: a completion is text for a person, so a longer response is an error of the provider. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Most bytes of a refusal that are read. The server's words come at the start. */
+/** Most bytes of a refusal that are read. The server's words are at the start. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Brings a call's stream listener to the `fetch` that the library calls. */
+/** Passes a call's stream listener to the `fetch` that the library calls. */
 export const streamListener = new AsyncLocalStorage<((text: () => string) => void) | undefined>();
 
 export interface GatewayFetchSettings {
@@ -50,7 +50,7 @@ export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
     const isEventStream = String(headers['content-type']).includes('event-stream');
     const text = await readAnswer(bounded(body), { isEventStream, refuse, onStream });
     if (statusCode === 200 && text.trim() === '') throw brokenOff(false);
-    // `Response` takes no text, not even an empty one, for a status that has no body.
+    // `Response` takes no text, not even an empty text, for a status that has no body.
     return new Response(text === '' ? null : text, { status: statusCode, headers: JSON_BODY });
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library calls it with an address and a text only
@@ -67,8 +67,8 @@ interface GatewayInit {
 const JSON_BODY = { 'content-type': 'application/json' };
 
 /**
- * Reads a completion by its first signs: some servers stream under another content type, and some send an error under
- * the content type of a stream.
+ * Reads a completion as JSON or as a stream, by its first characters: some servers stream under another content type,
+ * and some send an error under the content type of a stream.
  */
 async function readAnswer(
   body: AsyncIterable<Buffer>,
@@ -114,7 +114,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** Returns a body that is not JSON unchanged; the library refuses it. */
+/** Reads a body. A text that is not JSON stays unchanged: the library refuses it. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
@@ -161,7 +161,7 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
       if (bytes >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // The status is enough for the refusal: show the words that have arrived.
+    // The status suffices for a refusal: show the words that have arrived.
   }
   return Buffer.concat(chunks).toString('utf8', 0, MAX_REFUSAL_BYTES);
 }
@@ -263,7 +263,7 @@ function callsAsText(message: ChatMessage): ChatMessage {
   return { ...rest, content: [textOf(message.content), ...written].join('\n') };
 }
 
-/** Gives each call a turn of its own, followed by its result, for templates that take one call a turn. */
+/** Puts each call into a separate turn, followed by its result, for templates that take one call per turn. */
 function splitTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const results = new Map(messages.flatMap((each) => (each.role === 'tool' ? [[each['tool_call_id'], each]] : [])));
   const split = new Set<unknown>();

@@ -138,7 +138,7 @@ class Collected {
     this.hasBegun = true;
   }
 
-  /** Joins the pieces of one block, which share an index. */
+  /** Joins the pieces with one index, which belong to the same block. */
   private addDetail(piece: JsonObject): void {
     this.hasBegun = true;
     const { index, type } = piece;

@@ -123,7 +123,7 @@ class OpenCall {
 
   /**
    * Tells whether a piece begins another call.
-   * @param isElsewhere the piece's index is not the index of this call
+   * @param isElsewhere true if the piece's index is not the index of this call
    */
   isFollowedBy({ index, id, name, args }: Piece, isElsewhere: boolean): boolean {
     if (this.name === '' || (name === undefined && args.trim() === '')) return false;
@@ -159,7 +159,7 @@ class OpenCall {
   }
 }
 
-/** Follows the brackets of a JSON text that comes in pieces, so that no piece is read twice. */
+/** Follows the brackets of a JSON text that arrives in pieces, so that no piece is read twice. */
 class Balance {
   private depth = 0;
   private hasBegun = false;

@@ -7,7 +7,7 @@ export interface SaidText {
 export interface ThinkingHabits {
   /** True if the server's template may have written the opening tag, so that a response begins inside its thinking. */
   readonly beginsInside?: boolean | undefined;
-  /** True if the response has reasoning in a field of its own. Further blocks in its text are then thinking too. */
+  /** True if the response has reasoning in a separate field. Further blocks in its text are then thinking too. */
   readonly reasons?: boolean | undefined;
 }
 
@@ -113,8 +113,8 @@ function tagsIn(content: string): Tag[] {
 }
 
 /**
- * Finds the tag that closes a block. It is the tag in balance with blocks of the same form inside the block, else the
- * first closing tag. A tag in code closes nothing, unless the thinking left its code open.
+ * Finds the tag that closes a block: the tag that balances nested blocks of the same form, else the first closing tag.
+ * A tag in code closes nothing, unless the thinking left its code open.
  * @returns the index of the tag, or -1
  */
 function closingOf(tags: readonly Tag[], opening: number, content: string): number {

@@ -48,7 +48,7 @@ export function countInput({ instructions, messages, tools, resultSchema }: Call
   );
 }
 
-/** Larger than the window of any model. */
+/** A number larger than the window of any model. */
 const LARGEST_WINDOW = 10_000_000;
 
 /**
@@ -82,7 +82,7 @@ export function usageOf(
   };
 }
 
-/** Returns counts as whole numbers, with 0 for a missing or impossible one. */
+/** Returns counts as whole numbers, with 0 for a missing or impossible count. */
 export function countsOf(stated: StatedTokens): CallUsage {
   return {
     inputTokens: tokenCount(stated.inputTokens),
@@ -101,7 +101,7 @@ function tokenCount(claimed: number | undefined): number {
 const MAX_TOKENS = 1_000_000_000;
 
 /**
- * Estimates the tokens of texts that are sent or received together. Common tokenizers make at most one token of three
+ * Estimates the tokens of texts that are sent or received together. Common tokenizers make at most one token per three
  * bytes of UTF-8 in any language, so the estimate is an upper bound.
  */
 export function estimatedTokens(...texts: readonly string[]): number {
@@ -109,8 +109,8 @@ export function estimatedTokens(...texts: readonly string[]): number {
 }
 
 /**
- * Returns the fewest tokens that texts with this estimate can have: common tokenizers make at least one token of five
- * bytes, except for repetitions of a character.
+ * Returns the fewest tokens that texts with this estimate can have: common tokenizers make at least one token per five
+ * bytes, except in repetitions of a character.
  */
 export function tokensAtLeast(estimated: number): number {
   return Math.ceil((estimated * 3) / 5);

@@ -46,7 +46,7 @@ export async function assertUsableSchema(projectId: string, schema: JsonObject):
 }
 
 /**
- * Reads the schema of a tool server, which its users cannot correct: unreadable parts are left out and named.
+ * Reads the schema of a tool server. Its users cannot correct the schema, so unreadable parts are left out and named.
  * @returns the same schema when all of it can be read
  * @throws {SchemaError} when nothing of it can be used: it is too large, or takes too long
  */
@@ -120,7 +120,7 @@ function readSchema(projectId: string, schema: JsonObject): ReadSchema {
   return { projectId, id, json, quick: isQuick(schema, json) };
 }
 
-/** @throws {SchemaError} when the value is nested more deeply than the stack holds */
+/** @throws {SchemaError} when the value is nested too deeply for the stack */
 function toJson(write: () => string): string {
   try {
     return write();
@@ -167,14 +167,18 @@ function refuse(id: string, why: string): SchemaError {
 }
 
 /**
- * Most nodes of a schema: it then compiles within a second or two on a busy machine. The largest public tools have some
- * hundreds.
+ * Most nodes of a schema. Within this limit a schema compiles in a second or two on a busy machine. The largest public
+ * tools have some hundreds.
  */
 const MAX_NODES = 2_000;
 
-/** Most nodes of a schema for a quick check: it then compiles within some 20 ms, also on a busy machine. */
+/**
+ * Most nodes of a schema for a quick check. Within this limit a schema compiles in some 20 ms, even on a busy machine.
+ */
 const QUICK_NODES = 60;
-/** Limit for a schema and for a value, as JSON: the time of a quick check is at most proportional to their product. */
+/**
+ * Longest JSON of a schema and of a value for a quick check: its time is at most proportional to the product of both.
+ */
 const QUICK_LENGTH = 10_000;
 
 /**

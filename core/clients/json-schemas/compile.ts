@@ -41,7 +41,8 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
-  // Make a new instance each time: in a shared one a schema could take the `$id` of another, or of the dialect itself.
+  // Make a new instance each time: in a shared instance a schema could take the `$id` of another schema, or of the
+  // dialect itself.
   const ajv = formats.default(new Dialect({ ...OPTIONS, validateSchema: false }));
   const validate = ajv.compile(schema);
   return (value) => {
@@ -82,7 +83,7 @@ const linearPattern: RegExpEngine = Object.assign((pattern: string, flags: strin
 const OPTIONS = {
   strict: false,
   logger: false,
-  // A property called `constructor` exists when the value has it, and not because every object inherits one.
+  // A property called `constructor` exists when the value has it, and not because every object inherits it.
   ownProperties: true,
   // Inlining nested references would multiply the code.
   inlineRefs: false,
@@ -93,8 +94,8 @@ const OPTIONS = {
 interface DialectSupport {
   readonly Dialect: new (options: typeof OPTIONS & { validateSchema?: boolean }) => Ajv;
   /**
-   * Checks schemas themselves. The instance is shared, because compiling a dialect's own schema takes longer than
-   * compiling most schemas.
+   * Checks schemas against the dialect's own schema. The instance is shared, because compiling a dialect's own schema
+   * takes longer than compiling most schemas.
    */
   readonly meta: Ajv;
 }
@@ -103,8 +104,8 @@ const DRAFT_7 = supportFor(AjvDraft7);
 const DRAFT_2020 = supportFor(Ajv2020);
 
 /**
- * Returns the support for a dialect: draft 7 for draft 7 and older, otherwise 2020-12, which MCP takes where a schema
- * names no dialect.
+ * Returns the support for a dialect: draft 7 for draft 7 and older, otherwise 2020-12, the dialect that MCP assumes if
+ * a schema names none.
  */
 function dialectOf(name: unknown): DialectSupport {
   return typeof name === 'string' && /draft-0[4-7]/.test(name) ? DRAFT_7 : DRAFT_2020;

@@ -21,7 +21,7 @@ export const SUBSCHEMAS = [
   'then',
   'else',
 ];
-/** Keywords whose value has schemas by name. */
+/** Keywords whose value is an object with schemas by name. */
 export const NAMED_SUBSCHEMAS = [
   'properties',
   'patternProperties',
@@ -32,14 +32,15 @@ export const NAMED_SUBSCHEMAS = [
 ];
 
 /**
- * Reads a schema keyword by keyword. Leaves out unreadable keywords, and keywords that would then refuse more than the
- * schema does: every value that fits the schema fits the reduced one. A keyword with null counts as missing.
+ * Reads a schema keyword by keyword, without the unreadable ones. Also leaves out keywords that would refuse more
+ * without their neighbours, so that every value that fits the schema fits the reduced schema. A keyword with null
+ * counts as missing.
  * @throws {Error} when the reduced schema cannot be compiled either
  */
 export function readLeniently(schema: JsonObject): ReadableSchema {
   const first = readRoot(schema, {});
-  // If a definition lost a keyword, it allows more, so a reference to it inside a negation refuses more: read the
-  // schema again with such references left out.
+  // A definition that lost a keyword allows more, so a reference to it inside a negation refuses more: read the schema
+  // again with such references left out.
   const read = first.leftOut.length === 0 ? first : readRoot(schema, { distrustsRefs: true });
   try {
     void compileSchema(read.schema);
@@ -120,7 +121,10 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return Object.fromEntries(read);
   }
 
-  /** Replaces a value that is not a schema by one that accepts every value, so that its name or place stays known. */
+  /**
+   * Replaces a value that is not a schema by a schema that accepts every value, so that the value's name or place stays
+   * known.
+   */
   function readSchema(value: unknown, place: string): unknown {
     if (isJsonObject(value)) return readNode(value, place);
     if (typeof value === 'boolean') return value;

@@ -80,7 +80,7 @@ interface Place {
 }
 
 const ANNOTATION = 'x-mcp-header';
-/** A token of HTTP (RFC 9110, section 5.6.2). */
+/** Matches a token of HTTP (RFC 9110, section 5.6.2). */
 const HTTP_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 

@@ -33,7 +33,7 @@ export type ToolServerErrorKind = keyof typeof TOOL_SERVER_ERRORS;
 export class ToolServerError extends Error {
   override readonly name = 'ToolServerError';
   readonly kind: ToolServerErrorKind;
-  /** False only when it is certain that the server has not acted on the request. */
+  /** True unless it is certain that the server has not acted on the request. */
   readonly mayHaveArrived: boolean;
   /** True when the server answered this request with an error, and so knows the outcome. */
   readonly isAnswer: boolean;

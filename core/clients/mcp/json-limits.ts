@@ -46,7 +46,7 @@ const OUTSIDE = /["{[,]/g;
 
 /**
  * Makes a counter that continues with each chunk. A JSON string never spans lines, so each line begins outside of a
- * string, also in an event stream.
+ * string, even in an event stream.
  */
 function createCounter(): (chunk: Uint8Array) => JsonLimits {
   let inString = false;

@@ -12,7 +12,7 @@ const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
 /** Most tools over all pages, usable or not. */
 const MAX_LISTED = 2_000;
-/** Most bytes of one definition: a person cannot review a longer definition, and a model cannot be given one. */
+/** Most bytes of one definition: a longer definition is too long for a person to review and for a model to read. */
 const MAX_DEFINITION_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 128;
 /** Number of tools that are examined in one turn of the event loop. */
@@ -116,13 +116,13 @@ async function* pagesOf(
   return 'truncated';
 }
 
-/** The tools of a list up to the wanted one. */
+/** The tools of a list up to the wanted tool. */
 export interface FoundTool {
   /** The tool; undefined when it is gone, or when a list leaves it out. */
   readonly definition: ToolDefinition | undefined;
-  /** The usable tools that are listed before the wanted one, by name. */
+  /** The usable tools that are listed before the wanted tool, by name. */
   readonly listed: ReadonlyMap<string, ToolDefinition>;
-  /** Time for which the server guarantees its list; infinite when it names none. */
+  /** Time for which the server guarantees its list; infinite when the server names no time. */
   readonly ttlMs: number;
 }
 

@@ -1,7 +1,9 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { isStatusOfLostSession, mendMessages, statedError, type Asked, type Hold } from './messages.ts';
 
-/** Corrects the messages of a response that carries a result, as JSON or as an event stream, under any content type. */
+/**
+ * Corrects the messages of a response with a result. The response is JSON or an event stream, under any content type.
+ */
 export async function mendResponse(response: Response, asked: Asked, hold: Hold): Promise<Response> {
   if (response.status === 202 || response.body === null) return response;
   const type = response.headers.get('content-type') ?? '';
@@ -15,8 +17,9 @@ export async function mendResponse(response: Response, asked: Asked, hold: Hold)
 }
 
 /**
- * Reads the response of a server that refuses a request of tools. A JSON-RPC error that names the request is the answer
- * to it under every HTTP status. So is an error without an id, unless the status says that the session is gone.
+ * Reads the response of a server that refuses a request of tools. A JSON-RPC error that names the request answers the
+ * request under every HTTP status. An error without an id answers it too, unless the status says that the session is
+ * gone.
  */
 export async function mendRefusal(
   response: Response,

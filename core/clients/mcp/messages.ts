@@ -71,7 +71,7 @@ function stated(value: unknown): string {
 
 /**
  * Tells whether a server says by an HTTP status that it no longer knows the session of a request. MCP requires 404; 400
- * and 410 are common, and gateways say 401 to requests without credentials.
+ * and 410 are common, and gateways respond with 401 to requests without credentials.
  */
 export function isStatusOfLostSession(status: number): boolean {
   return STATUSES.has(status);
@@ -80,8 +80,8 @@ export function isStatusOfLostSession(status: number): boolean {
 const STATUSES: ReadonlySet<number> = new Set([400, 401, 404, 410]);
 
 /**
- * Tells whether a JSON-RPC error reports an unknown session: by its words, or by a code that servers use for it when
- * the words say nothing.
+ * Tells whether a JSON-RPC error reports an unknown session: by its words or, if the words say nothing, by a code that
+ * servers use for unknown sessions.
  */
 export function speaksOfLostSession(
   { code, words }: { readonly code: number; readonly words: string },
@@ -116,7 +116,10 @@ function mend(message: unknown, asked: Asked, hold: Hold): unknown {
   return { jsonrpc: '2.0', id: asked.id, result: readAnswer(result, asked, hold) };
 }
 
-/** The library handles results that ask for more, such as `input_required`. */
+/**
+ * Returns the result that the library sees: a stand-in for a complete result of `tools/…`. Results that ask for more,
+ * such as `input_required`, go to the library unchanged.
+ */
 function readAnswer(result: unknown, { method }: Asked, hold: Hold): unknown {
   if (method === 'initialize') return readHandshake(result);
   if (method === 'server/discover') return readDiscovery(result);
@@ -128,7 +131,9 @@ function readAnswer(result: unknown, { method }: Asked, hold: Hold): unknown {
   return placeholder;
 }
 
-/** Stand-ins, valid in all revisions, for results that are read elsewhere. */
+/**
+ * Placeholder results for the MCP library, valid in all revisions of the protocol. The real results are read elsewhere.
+ */
 const PLACEHOLDERS: Readonly<Record<string, JsonObject>> = {
   'tools/list': { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private' },
   'tools/call': { resultType: 'complete', content: [] },
@@ -159,7 +164,7 @@ function isIdOf(asked: Asked, id: unknown): boolean {
   return (typeof id === 'number' || typeof id === 'string') && String(id) === String(asked.id);
 }
 
-/** Tells whether a member has a value. Servers write null, false or an empty text for none. */
+/** Tells whether a member has a value. Servers write null, false or an empty text for a missing value. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }

@@ -14,10 +14,7 @@ export function readHandshake(result: unknown): unknown {
   };
 }
 
-/**
- * Reads the result of `server/discover` (MCP 2026-07-28), in the way in which `readHandshake` reads the result of
- * `initialize`.
- */
+/** Reads the result of `server/discover` (MCP 2026-07-28), as `readHandshake` reads the result of `initialize`. */
 export function readDiscovery(result: unknown): unknown {
   if (!isJsonObject(result) || !Array.isArray(result['supportedVersions'])) return result;
   const { supportedVersions, capabilities, ttlMs, cacheScope, _meta } = result;
@@ -36,7 +33,7 @@ export function readDiscovery(result: unknown): unknown {
 const UNSTATED_VERSION = '2025-03-26';
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
-/** Reads whether a server has tools. A server that does not state its capabilities counts as one that has. */
+/** Reads whether a server has tools. A server that does not state its capabilities counts as a server with tools. */
 function readCapabilities(capabilities: unknown): JsonObject {
   if (!isJsonObject(capabilities)) return { tools: {} };
   return 'tools' in capabilities && capabilities['tools'] !== false ? { tools: {} } : {};

@@ -2,12 +2,14 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import type { ToolDefinition } from './definition.ts';
 import { ToolServerError } from './error.ts';
 
-/** One page of a server's tools; each tool is read on its own. */
+/** One page of a server's tools; each tool is read separately. */
 export interface ToolPage {
   readonly tools: readonly ListedTool[];
-  /** Undefined on the last page. */
+  /** Cursor of the next page; undefined on the last page. */
   readonly nextCursor: string | undefined;
-  /** Time for which the server guarantees the page (MCP 2026-07-28, "Caching"); infinite when it names none. */
+  /**
+   * Time for which the server guarantees the page (MCP 2026-07-28, "Caching"); infinite when the server names no time.
+   */
   readonly ttlMs: number;
 }
 
@@ -16,7 +18,7 @@ export type ListedTool =
   | { readonly definition: ToolDefinition; readonly dropped: readonly FieldFault[] }
   | { readonly definition?: undefined; readonly name: string | null; readonly fault: FieldFault };
 
-/** A field of a tool that cannot be read, with the reason as a clause that follows its name. */
+/** A field of a tool that cannot be read, with the reason as a clause that can follow the field's name. */
 export interface FieldFault {
   readonly field: string;
   readonly reason: string;
@@ -67,7 +69,7 @@ function readTool(tool: unknown): ListedTool {
   };
 }
 
-/** Makes a schema require an object, as arguments are objects (MCP, "Tools: Data Types"). */
+/** Makes a schema require an object, because arguments are objects (MCP, "Tools: Data Types"). */
 function ofObjects(schema: JsonObject | null | undefined): JsonObject {
   return schema?.['type'] === 'object' ? schema : { ...schema, type: 'object' };
 }

@@ -16,14 +16,14 @@ export type ContentPart =
       readonly type: 'image' | 'audio' | 'resource';
       readonly mimeType: string | null;
       readonly uri: string | null;
-      /** Base64. */
+      /** Content of the part in base64. */
       readonly data: string;
     }
   | { readonly type: 'link'; readonly name: string; readonly mimeType: string | null; readonly uri: string }
-  /** An unreadable part of a tool's result, with the reason in the service's words except for a name. */
+  /** An unreadable part of a tool's result, with the reason in the service's words, which may quote a name. */
   | { readonly type: 'unreadable'; readonly why: string };
 
-/** Reads the result of `tools/call`, each part by itself. @throws {ToolServerError} `malformed` */
+/** Reads the result of `tools/call`, each part separately. @throws {ToolServerError} `malformed` */
 export function readToolResult(result: unknown): ToolResult {
   if (!isJsonObject(result)) throw malformed(`the result is ${kindOf(result)}, not an object`);
   const { content, structuredContent, isError } = result;
@@ -45,10 +45,7 @@ function listOf(content: unknown): readonly unknown[] {
   throw malformed(`result.content is ${kindOf(content)}, not a list`);
 }
 
-/**
- * Tells whether a result is an error. Success needs a plain statement, so every value that does not clearly deny an
- * error counts as one.
- */
+/** Tells whether a result is an error. Every value that does not clearly deny an error counts as an error. */
 function saysError(isError: unknown): boolean {
   if (typeof isError === 'string') return !['', 'false', 'no', '0'].includes(isError.trim().toLowerCase());
   return Boolean(isError);

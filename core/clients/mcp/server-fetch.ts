@@ -24,7 +24,10 @@ interface ResponseLimits extends JsonLimits {
   readonly bytes: number;
 }
 
-/** Limits of one page, enough for hundreds of tools. The API checks it within 50 ms, even if every tool is wrong. */
+/**
+ * Limits of one page, enough for hundreds of tools. The API checks such a page within 50 ms, even if every tool is
+ * wrong.
+ */
 const LIST_LIMITS: ResponseLimits = { bytes: 2 * 1024 * 1024, objects: 5_000, values: 15_000 };
 /**
  * Limits of one result with its framing; a model gets much less of it. Reading a result takes the worker less than a
@@ -50,7 +53,7 @@ export function createServerFetch({
   const home = new URL(server.url).origin;
   const watch = createResponseWatch();
   const secrets = new Set(secretsInAddress(server.url));
-  /** The latest request; a resumed stream still responds to it. */
+  /** The latest request; a resumed stream still responds to this request. */
   let latest: Asked | undefined;
   let held: unknown;
   let isUnnamed = false;
@@ -68,7 +71,7 @@ export function createServerFetch({
     const url = new URL(input instanceof Request ? input.url : input);
     const given = new Headers(init?.headers);
     const resumed = given.has('last-event-id');
-    // This service answers no requests of a server, so a stream for such requests is not opened.
+    // Do not open the stream for requests of a server, because this service answers none.
     if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
 
     const asked = jsonRpcRequest(init?.body);
@@ -83,8 +86,8 @@ export function createServerFetch({
       latest = asked;
       held = undefined;
       isUnnamed = false;
-      watch.sent();
     }
+    if (!resumed) watch.sent();
     const answered = asked ?? (resumed ? latest : undefined);
     const limits = latest?.method === 'tools/list' ? LIST_LIMITS : RESULT_LIMITS;
     const hasSession = given.has('mcp-session-id');
@@ -149,7 +152,7 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
   return success ? data : undefined;
 }
 
-/** The response of a server that refuses the credentials of a request, and so has not carried it out. */
+/** A server's refusal of the credentials of a request, which the server has therefore not carried out. */
 interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
@@ -181,7 +184,7 @@ function scopesOf(text = ''): string[] {
 
 /** The most scopes that are read: a person would not look through more. */
 const MAX_SCOPES = 50;
-/** A scope (RFC 6749, section 3.3). */
+/** Matches a scope (RFC 6749, section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /**

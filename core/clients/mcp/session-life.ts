@@ -7,7 +7,7 @@ export interface CallLimits {
   readonly timeoutMs: number;
 }
 
-/** The life of a session: the first failure ends it, and every later operation fails with the same error. */
+/** The life of a session: the first failure ends the session, and every later operation fails with the same error. */
 export interface SessionLife {
   /** Aborted when the session ends. */
   readonly signal: AbortSignal;
@@ -41,7 +41,7 @@ export function createSessionLife(): SessionLife {
       const stopWith = (reason: ToolServerError) => {
         stop.abort(reason);
         stopped.reject(reason);
-        // Delayed a little, so that a server that understands the cancellation gets it first.
+        // Delay the end a little, so that a server that understands the cancellation gets it first.
         setTimeout(() => end(reason), GRACE_MS).unref();
       };
       const timer = setTimeout(() => stopWith(new ToolServerError('too_slow')), timeoutMs);
@@ -72,9 +72,9 @@ export function createSessionLife(): SessionLife {
  * could not be resumed. The MCP client would wait for ever.
  */
 export interface ResponseWatch {
-  /** Called when a request has been sent. */
+  /** Called when a request or a notification is sent. It shows that the result of the last request has arrived. */
   sent(): void;
-  /** Called when a response that should carry a result has ended, with or without it. */
+  /** Called when a response that should contain a result has ended, with or without the result. */
   ended(this: void, error: unknown): void;
   /** Called when an attempt to resume a stream was refused. */
   notResumed(): void;
@@ -91,9 +91,7 @@ const MAX_RESUME_DELAY_MS = 30_000;
 
 /** Time for a result to get from the end of its response to the operation that waits for it. */
 const GRACE_MS = 250;
-/**
- * Turns of the event loop that must also pass: after a process was blocked, its timers run before it reads a result.
- */
+/** Turns of the event loop to wait in addition: a process that was blocked runs its timers before it reads a result. */
 const GRACE_TURNS = 20;
 
 export function createResponseWatch(): ResponseWatch {

@@ -17,12 +17,12 @@ import type { ServerInfo, ToolServer } from './server.ts';
 import { createSessionLife, RESUME_ATTEMPTS, type CallLimits } from './session-life.ts';
 
 /**
- * A session with one tool server, used by one caller at a time. Everything it throws is a `ToolServerError`, or an
+ * A session with one tool server, used by one caller at a time. Each of its errors is a `ToolServerError`, or an
  * `AppError` about credentials.
  */
 export interface ToolSession {
   readonly server: ServerInfo;
-  /** The protocol of the server, so that the next session can begin without asking. */
+  /** The protocol of the server, so that the next session can begin without discovery. */
   readonly discovery: PriorDiscovery;
   /** True when the server remembers the session under an id that it gave out, as servers of 2025 may. */
   readonly stateful: boolean;
@@ -38,7 +38,7 @@ export interface ToolSession {
    * request
    */
   ping(limits: CallLimits): Promise<void>;
-  /** False once an error has ended the session. */
+  /** Tells whether the session can be used: false once an error has ended the session. */
   isAlive(): boolean;
   /** The values that authenticated requests of the session, in headers or in the query of the address. */
   secrets(): readonly string[];
@@ -127,7 +127,7 @@ export async function openToolSession(
       try {
         await request(callLimits, (options) => client.request({ method: 'ping' }, options));
       } catch (error) {
-        // A server without this method still knows the session.
+        // A server that does not have this method still knows the session.
         if (!(error instanceof ToolServerError) || error.kind !== 'protocol') throw error;
       }
     },

@@ -11,8 +11,8 @@ export interface LeasedSession {
   /** True when an earlier call used the session: the server may have forgotten it since, or changed its tools. */
   readonly reused: boolean;
   /**
-   * Returns the hash of a tool's definition from a list that this holder read on this session or an earlier one. The
-   * list is at most five minutes old, and newer than the last change of tools that the server reported.
+   * Returns the hash of a tool's definition from a list that this holder read on this session or an earlier session.
+   * The list is at most five minutes old, and newer than the last change of tools that the server reported.
    */
   recall(tool: string): string | undefined;
   /**
@@ -28,7 +28,7 @@ export interface LeasedSession {
 
 export interface SessionKey {
   readonly server: ToolServer;
-  /** Names the server with this address and these credentials. Sessions of different names are never shared. */
+  /** Names the server together with its address and credentials. Calls under different names never share a session. */
   readonly version: string;
   /** Id of the run. Stateful sessions are not shared between runs. */
   readonly holder: string;
@@ -70,7 +70,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     max: MAX_IDLE,
     ttl: IDLE_MS,
     ttlAutopurge: true,
-    // A session whose time is over must still be found and ended until its timer has fired.
+    // An expired session must still be found until its timer ends it.
     allowStale: true,
     dispose: (_key, session, reason) => {
       if (reason === 'expire' || reason === 'evict') end(session);

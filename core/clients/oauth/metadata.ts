@@ -35,7 +35,7 @@ export function shownIssuer(issuer: string): string {
 }
 
 /**
- * Reads the fields for a sign-in from the metadata of an authorization server (RFC 8414), and drops unreadable ones.
+ * Reads the fields for a sign-in from the metadata of an authorization server (RFC 8414), and drops unreadable fields.
  */
 export function readServerMetadata(body: unknown) {
   const { read, dropped } = fieldsOf(body);

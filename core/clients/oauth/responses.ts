@@ -4,14 +4,17 @@ import { isJsonObject } from '#lib/json.ts';
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
-  /** Undefined when the value is missing or not sensible, such as 0, a word or an empty text. */
+  /**
+   * Seconds until the token expires; undefined when the value is missing or not sensible, such as 0, a word or an empty
+   * text.
+   */
   readonly expiresInSeconds: number | undefined;
-  /** The granted scope; undefined when it equals the requested one. */
+  /** The granted scope; undefined when it equals the requested scope. */
   readonly scope: string | undefined;
   readonly idToken: string | undefined;
 }
 
-/** A client that an authorization server has made for this service. */
+/** A client that an authorization server has registered for this service. */
 export interface Registration {
   readonly id: string;
   readonly secret: string | undefined;
@@ -20,7 +23,7 @@ export interface Registration {
 
 /** A value that was read from a response, with the names of its unreadable fields. */
 export interface Read<T> {
-  /** Undefined if the one field that is required is missing. */
+  /** The value that was read; undefined if its one required field is missing. */
   readonly value: T | undefined;
   readonly dropped: readonly string[];
 }
@@ -73,7 +76,7 @@ export function textIn(value: unknown, maxLength = 2_048): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= maxLength ? value : undefined;
 }
 
-/** Reads a list of texts; some servers write it as one text with spaces. */
+/** Reads a list of texts, which some servers write as one text with spaces. */
 export function textsIn(value: unknown): string[] | undefined {
   const list: unknown = typeof value === 'string' ? value.split(' ') : value;
   if (!Array.isArray(list)) return undefined;

@@ -27,9 +27,9 @@ export interface TokenDeps {
 
 /**
  * The endpoint gave no tokens. `refused`: a known error says that the grant or the client is no longer accepted.
- * `answered`: another error, which a repeat may bring again. `away`: the server issued nothing, and may do so later.
- * `unknown`: the server may have issued tokens that did not arrive. The server's words are not kept, because they could
- * repeat the request.
+ * `answered`: another error, which may come again. `away`: the server issued nothing, and may do so later. `unknown`:
+ * the server may have issued tokens that did not arrive. The server's words are not kept, because they could repeat the
+ * request.
  */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
@@ -112,7 +112,7 @@ interface Refresh {
   readonly repeatsLost?: boolean;
 }
 
-/** Hosts of Microsoft Entra, also of its national clouds. */
+/** Hosts of Microsoft Entra, including its national clouds. */
 const ENTRA = /^(?:login\.microsoftonline\.(?:com|us)|login\.partner\.microsoftonline\.cn|sts\.windows\.net)$/;
 
 /** Posts to an endpoint as this service's client, and reads its response. @throws {TokenError} `away` or `unknown` */
@@ -180,7 +180,9 @@ function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): Token
   return new TokenError(isAnswer ? 'answered' : 'unknown', error, { status });
 }
 
-/** Errors that refuse a grant: the errors of RFC 6749, section 5.2, and what GitHub and Slack call them. */
+/**
+ * Errors that refuse a grant: the errors of RFC 6749, section 5.2, and the names that GitHub and Slack use for them.
+ */
 const GRANT_REFUSED: readonly string[] = [
   'invalid_grant',
   'bad_verification_code',

@@ -66,7 +66,7 @@ export async function listChatDeliveries(db: Db, runId: string): Promise<ChatDel
   `;
   return found.map((delivery) => ({
     ...delivery,
-    // JSON has times as text.
+    // In JSON, times are text.
     attempts: delivery.attempts.map((each) => ({ ...each, startedAt: new Date(each.startedAt) })),
   }));
 }

@@ -38,7 +38,7 @@ interface Waiting {
   readonly state: string;
   readonly outcome: string | null;
   readonly summary: string | null;
-  /** Null if the result is only data. */
+  /** Text of the result; null if the result is only data. */
   readonly text: string | null;
   readonly data: unknown;
   readonly finishedAt: Date;
@@ -123,7 +123,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   nothing_to_report: 'Nothing to report',
 };
 
-/** Records that an attempt begins: it stays on record if the process dies. @returns its number, from 1 */
+/** Records the beginning of an attempt, so that it stays on record if the process dies. @returns its number, from 1 */
 async function beginAttempt(db: Db, deliveryId: string): Promise<number> {
   const begun = await db.row<{ index: number }>`
     with crashed as (

@@ -30,8 +30,8 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
 /**
  * Finds, for each followed budget, the highest threshold that is reached and not yet reported, and marks the threshold
  * as reported.
- * @param usedUp the budget that had too little left for the next step: above four fifths it counts as used up. If it is
- * unknown, the fullest budget counts as used up
+ * @param usedUp the budget that had too little left for the next step; it counts as used up if more than four fifths
+ * are spent. For `unknown`, the fullest budget counts as used up
  */
 export async function findCrossings(
   tx: Db,
@@ -42,7 +42,8 @@ export async function findCrossings(
   const scopes = [
     ...(wants(subscription.mail) ? [{ scope: 'routine' as const, scopeId: routineId }] : []),
     ...(wants(subscription.projectMail) ? [{ scope: 'project' as const, scopeId: projectId }] : []),
-    // Always included: other projects may follow the organization's budget even if this routine and its project do not.
+    // Always include the organization: other projects may follow its budget even if this routine and its project do
+    // not.
     { scope: 'organization' as const, scopeId: organizationId },
   ].filter(({ scope }) => isLimited(budgets[scope]));
   if (scopes.length === 0) return [];
@@ -50,7 +51,7 @@ export async function findCrossings(
   const used = await sharesUsed(tx, limits);
   const highest = Math.max(...used.map(({ share }) => share));
   const crossed: Crossing[] = [];
-  // Marks are set in one order everywhere, so that two concurrent steps cannot deadlock.
+  // Set marks in one order everywhere, so that two concurrent steps cannot deadlock.
   const inOrder = used.toSorted((a, b) => a.budget.localeCompare(b.budget));
   for (const { scope, scopeId } of scopes) {
     for (const each of inOrder.filter((share) => share.scopeId === scopeId)) {
@@ -142,7 +143,7 @@ export const spendingKind: RecordKind = {
 };
 
 /**
- * Mails about the budgets that a step has filled to four fifths, or used up. Each threshold is reported once in a
+ * Mails about the budgets of which a step has spent four fifths, or everything. Each threshold is reported once in a
  * period, so the end of the run does not repeat it.
  */
 export async function notifySpending(

@@ -15,10 +15,10 @@ interface Ending {
 }
 
 /**
- * Records the end of a run for the mails about its routine: the common table expressions `follower`, `turned` and
- * `news`, which read `ended`, the run's row, and `routine`. This statement also records whether the routine fails,
- * because ends are recorded one after the other; the work `run_ended` writes the mails later. Reads three rows by their
- * keys, and the projects of an organization that has a budget.
+ * Returns the CTEs that record the end of a run for the mails about its routine: `follower`, `turned` and `news`. They
+ * read the CTEs `ended` and `routine`, three rows by their keys, and the projects of an organization that has a budget.
+ * Whether the routine fails is recorded here, because this statement sees the ends in their order; the work `run_ended`
+ * writes the mails later.
  */
 export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: Ending): Sql {
   const isWhole = state === 'succeeded' && warnings.length === 0;
@@ -56,7 +56,7 @@ export const endedRun = z.object({
   routineId: z.string(),
   state: z.enum(['succeeded', 'failed', 'cancelled']),
   reason: z.string().nullable(),
-  /** Outcome of a run that succeeded; null for all others. */
+  /** Outcome of a run that succeeded; null for every other run. */
   outcome: z.string().nullable(),
   /** Warnings of a run that succeeded. */
   warnings: z.array(z.custom<RunWarning>((each) => typeof each === 'string' && each in RUN_WARNINGS)),
@@ -66,7 +66,7 @@ export const endedRun = z.object({
   pausedBecause: z.string().nullable(),
   /** True for the first success after failures. */
   recovered: z.boolean(),
-  /** True for a follow-up or a rehearsal: their ends are no news, only their spending is. */
+  /** True for a follow-up or a rehearsal: mails report their spending, but not their ends. */
   answers: z.boolean().default(false),
   /** The budget that left too little for the next step; null without such a budget, or when it is unknown. */
   passedLimit: z.object({ scope: z.string(), name: z.string() }).nullable(),

@@ -98,7 +98,9 @@ export async function notifyPaused(
   }
 }
 
-/** Mails the subscribers of a routine about the waiting calls of a run, with a link to the page that decides them. */
+/**
+ * Mails the subscribers of a routine about the waiting calls of a run, with a link to the page for deciding about them.
+ */
 export async function tellOfHeldCalls(
   tx: Db,
   { routineId, runId, open }: { readonly routineId: string; readonly runId: string; readonly open: number },

@@ -24,7 +24,7 @@ export function followsBudgets(project: Sql): Sql {
   return sql`${project}.notify_mail->'on' @> '["budget"]'`;
 }
 
-/** SQL condition: some project is mailed about the organization's budget, which its projects share. */
+/** SQL condition: people of some project get mail about the organization's budget, which its projects share. */
 const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost_usd_per_month is not null)
   and exists (select from projects f
     where f.organization_id = o.id and f.deleted_at is null and ${followsBudgets(sql`f`)}))`;

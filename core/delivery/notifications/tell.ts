@@ -18,7 +18,7 @@ export interface News {
   readonly lines: readonly string[];
 }
 
-/** Period in which a routine sends one mail, and a project ten. One summary counts the rest. */
+/** Period in which a routine sends at most one mail, and a project ten. One summary counts the events beyond that. */
 export const MAIL_INTERVAL = sql`interval '1 hour'`;
 
 /** The most mails an hour about the routines of a project. */
@@ -72,7 +72,7 @@ export async function mailTo(
   });
 }
 
-/** News for the subscribers of a project that concerns no single routine. */
+/** News for the subscribers of a project, about no single routine. */
 export interface ProjectNews extends Omit<News, 'event'> {
   readonly organizationId: string;
   readonly projectId: string;

@@ -14,7 +14,7 @@ export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
  * Makes one attempt of a due delivery: claims it, sends, records. No transaction and no connection is held while
  * sending. Any response of the receiver, or none, is an outcome; a thrown error is a fault of this service. The lease
  * then ends, and a tick sends the event again under the same id.
- * @param options.after number of the caller's own attempt that broke off, whose lease it takes over
+ * @param options.after number of the caller's earlier attempt that broke off; this attempt takes over its lease
  */
 export async function attemptDelivery(
   deps: AttemptDeps,
@@ -41,13 +41,15 @@ export async function attemptDelivery(
   return outcome;
 }
 
-/** How long an attempt holds its delivery: longer than the activity may take, so its end means a lost worker. */
+/**
+ * How long an attempt holds its delivery: longer than the activity may take, so an expired lease means a lost worker.
+ */
 const SENDING_LEASE = sql`interval '60 seconds'`;
 
 /**
  * Claims a delivery for one attempt and records it in one statement. If the process dies, the lease ends. All times are
  * the database's, because the clocks of workers may differ.
- * @param after number of the caller's own attempt that broke off, whose lease it takes over
+ * @param after number of the caller's earlier attempt that broke off; this attempt takes over its lease
  * @returns undefined when no attempt is due: the delivery waits, is being sent by another worker, is over, or unknown
  */
 export function claimAttempt(db: Db, deliveryId: string, after?: number): Promise<ClaimedAttempt | undefined> {
@@ -110,7 +112,10 @@ type AttemptVerdict =
   | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
   | { readonly state: 'failed'; readonly reason: DeliveryFailure };
 
-/** Decides the consequence of an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+/**
+ * Decides the consequence of an attempt: only 2xx is success. `rung` is the attempt's place on the retry schedule, from
+ * 1.
+ */
 function decideVerdict(rung: number, exchange: Exchange): AttemptVerdict {
   const { status, interrupted, retryAfterMs } = exchange;
   if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };
@@ -139,7 +144,7 @@ export const RETRY_LADDER_MS: readonly number[] = [
 
 export const MAX_ATTEMPTS = RETRY_LADDER_MS.length + 1;
 
-/** Each wait varies by up to this fraction, so that deliveries that failed together do not return together. */
+/** Each wait varies by up to this fraction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 
 /**

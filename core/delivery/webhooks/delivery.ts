@@ -21,16 +21,16 @@ export interface Delivery {
   readonly eventType: EventType;
   readonly state: DeliveryState;
   readonly reason: DeliveryFailure | null;
-  /** When the next attempt of a pending delivery is due, else null. */
+  /** Time of the next attempt of a pending delivery; null in every other state. */
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
-  /** Oldest first. */
+  /** Attempts, oldest first. */
   readonly attempts: readonly DeliveryAttempt[];
 }
 
 export interface DeliveryAttempt {
-  /** Counts from 1. */
+  /** Number of the attempt, from 1. */
   readonly index: number;
   readonly startedAt: Date;
   readonly durationMs: number | null;
@@ -62,7 +62,7 @@ export async function listDeliveries(db: Db, runId: string): Promise<Delivery[]>
   }));
 }
 
-/** SQL condition: the event of a run's end was given up. */
+/** SQL condition: the service has given up delivering the event of a run's end. */
 export function hasLostDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d

@@ -17,13 +17,13 @@ export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<st
     returning id
   `;
   if (erased.length > 0) {
-    // A separate statement by ids: a join on the deliveries made Postgres read all attempts of the table.
+    // Use a separate statement by ids, because a join on the deliveries made Postgres read all attempts of the table.
     await tx.run`
       update webhook_attempts set response_excerpt = null
       where delivery_id = any(${erased.map(({ id }) => id)}) and response_excerpt is not null
     `;
   }
-  // Read again under the locks: a redelivery may have come first.
+  // Read again under the locks, because a redelivery may have been requested before.
   const kept = await tx.rows<{ runId: string }>`
     select distinct run_id as "runId" from webhook_deliveries
     where run_id = any(${runIds}) and body is not null

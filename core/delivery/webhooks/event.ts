@@ -98,11 +98,11 @@ export interface ReportedRun extends Omit<Usage, 'estimated'> {
   readonly statedUrgency: Urgency | null;
   readonly checks: readonly { readonly type: string; readonly passed: boolean; readonly detail: string }[];
   readonly warnings: readonly string[];
-  /** Data of the result in the form of its routine's `resultSchema`; null without one. */
+  /** Data of the result in the form of its routine's `resultSchema`; null without a schema. */
   readonly data: unknown;
   readonly changes: ComparedResult | null;
   readonly deliver: Routine['deliver'];
-  /** US dollars as a decimal string; null when the model has no price. */
+  /** Cost in US dollars as a decimal string; null when the model has no price. */
   readonly costUsd: string | null;
   /** True when the provider stated no usage for some step, so that the usage of that step was estimated. */
   readonly estimatedUsage: boolean;
@@ -119,7 +119,7 @@ interface ReportedQuestion {
   readonly question: string;
   readonly choices: readonly string[] | null;
   readonly defaultAnswer: string | null;
-  /** Null until the question is answered. */
+  /** The answer; null until the question is answered. */
   readonly answer: string | null;
   readonly expiresAt: Date;
   readonly at: Date;
@@ -140,7 +140,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 export const TEST_EVENT = 'webhook.test';
 
-/** Returns the type of the event: `run.changed` if the routine delivers changes and the run has some. */
+/** Returns the type of the event: `run.changed` if the routine delivers changes and the run has changes. */
 function eventType(run: ReportedRun): EventType {
   if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';
   return `run.${run.state}`;
@@ -149,7 +149,7 @@ function eventType(run: ReportedRun): EventType {
 /** The longest result text of an event, in bytes of UTF-8. The run's detail has all of it. */
 export const MAX_RESULT_BYTES = 256 * 1024;
 
-/** Builds the JSON text that is signed and sent. It is stored as text, so every attempt sends the same bytes. */
+/** Builds the JSON text that is signed and sent. The text is stored, so that every attempt sends the same bytes. */
 export function eventBody(run: ReportedRun): string {
   const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, costUsd } = run;
   const { estimatedUsage: estimated } = run;
@@ -204,7 +204,7 @@ export function pausedBody(routine: PausedRoutine, runId: string | null): string
   });
 }
 
-/** A held call of a tool that waits for a person, or was decided. */
+/** A held tool call that waits for a person, or about which a person has decided. */
 interface ReportedAction {
   readonly type: Extract<EventType, `action.${string}`>;
   readonly id: string;

@@ -21,12 +21,12 @@ export interface ClaimedAttempt {
   readonly deliveryId: string;
   readonly projectId: string;
   readonly routineId: string;
-  /** Null for an event that belongs to no run. */
+  /** Id of the run; null for an event that belongs to no run. */
   readonly runId: string | null;
   readonly body: string;
-  /** Counts all attempts of the delivery, from 1. */
+  /** Number of the attempt among all attempts of the delivery, from 1. */
   readonly index: number;
-  /** Counts the attempts of the current retry schedule, from 1. */
+  /** Number of the attempt in the current retry schedule, from 1. */
   readonly rung: number;
   readonly startedAt: Date;
   /** True for a run that ended after its routine was archived. */

@@ -17,7 +17,8 @@ const BATCH = 50;
 const START_LEASE = sql`interval '55 seconds'`;
 
 /**
- * Starts due deliveries while there is room: after a commit that queued some, after each attempt, and in every tick.
+ * Starts due deliveries while there is room: after a commit that queued deliveries, after each attempt, and in every
+ * tick.
  * @throws when Postgres cannot be reached, or the signal's reason
  */
 export async function startDueDeliveries(
@@ -27,7 +28,7 @@ export async function startDueDeliveries(
   const end = performance.now() + withinMs;
   let started = 0;
   signal?.throwIfAborted();
-  // Reads one entry of a small index: most nudges find nothing.
+  // Check first, because most nudges find nothing. The check reads one entry of a small index.
   if (!(await anyDue(database))) return started;
   for (;;) {
     signal?.throwIfAborted();
@@ -39,7 +40,7 @@ export async function startDueDeliveries(
       if (!(await startDelivery(engine, delivery, log))) return started;
       started += 1;
     }
-    // Claimed deliveries are leased, so no batch repeats an earlier one.
+    // Claimed deliveries are leased, so no delivery is in two batches.
     if (due.length < BATCH || performance.now() > end) return started;
   }
 }
@@ -60,7 +61,7 @@ async function startDelivery(
 }
 
 /**
- * Makes a delivery in any state due now, with a whole new retry schedule. Its attempts stay on record, and one
+ * Makes a delivery in any state due now, with a whole new retry schedule. Its attempts stay on record, and an attempt
  * that is under way becomes the first of the new schedule.
  * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased` when its body is gone, `routine_archived`
  */

@@ -4,7 +4,9 @@ import { sql } from '#lib/database/index.ts';
 import type { ToolTarget } from '#core/integrations/tools/index.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
 
-/** States of a held call. `open` waits for a person; `approved` and `sending` are under way; the others are ends. */
+/**
+ * States of a held call. `open` waits for a person; `approved` and `sending` are under way; all other states are final.
+ */
 export const ACTION_STATES = {
   open: 'it waits for a person',
   approved: 'a person has approved it, and it has not been sent',
@@ -34,14 +36,14 @@ export const ACTION_REASONS = {
 } as const;
 export type ActionReason = keyof typeof ACTION_REASONS;
 
-/** A tool call that a run asked for; it is made once a person has approved it. */
+/** A tool call that a run asked for. The call is made once a person has approved it. */
 export interface Action {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string;
   readonly routineId: string;
   readonly routineName: string;
-  /** The run that asked first. */
+  /** The run that asked for the call first. */
   readonly runId: string;
   /** The last run that asked for the same call while the action was open. */
   readonly lastRunId: string;
@@ -54,12 +56,12 @@ export interface Action {
   readonly account: string | null;
   readonly toolName: string;
   readonly definitionHash: string;
-  /** Null once the arguments are erased. */
+  /** Arguments of the call; null once they are erased. */
   readonly arguments: JsonObject | null;
   readonly digest: string;
   /** Ids of the actions whose results the arguments refer to. */
   readonly refersTo: readonly string[];
-  /** The model's text beside the call; null without one. */
+  /** The text that the model wrote with the call; null without a text. */
   readonly modelReason: string | null;
   readonly state: ActionState;
   readonly reason: ActionReason | null;

@@ -24,8 +24,8 @@ interface Decision {
 }
 
 /**
- * Approves an open action that is unchanged since the approver saw it; it is sent once. Other arguments make a new
- * action in place of the open one. An approved action is returned unchanged.
+ * Approves an open action that is unchanged since the approver saw it; its call is sent once. Other arguments make a
+ * new action in place of the open one. An approved action is returned unchanged.
  * @param wanted.digests digests of the contents that the approver has seen
  * @throws {AppError} `action_not_found`, `own_action`, `action_differs`, `action_closed`, `action_not_allowed`,
  * `action_waits`, `invalid_request` for other arguments that do not fit the tool or its policy
@@ -70,7 +70,7 @@ export async function approveAction(
   return refuse(deps, wanted, 'expired');
 }
 
-/** Rejects an open action; a rejected one is returned unchanged. @throws {AppError} as `approveAction` does */
+/** Rejects an open action; a rejected action is returned unchanged. @throws {AppError} as `approveAction` does */
 export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly note: string | null }): Promise<Action> {
   const { projectId, id, by, credential, note } = wanted;
   return deciding(deps, async (tx) => {
@@ -91,7 +91,9 @@ export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly not
   });
 }
 
-/** Decides about several actions, the earliest first, each by itself. @returns the verdicts in the order of `wanted` */
+/**
+ * Decides about several actions, the earliest first, each separately. @returns the verdicts in the order of `wanted`
+ */
 export async function decideEach<T extends { readonly id: string }>(
   wanted: readonly T[],
   decide: (each: T) => Promise<Action>,
@@ -143,7 +145,7 @@ async function refuse(deps: DecideDeps, wanted: Decision, reason: ActionReason):
   throw new AppError(code, `The action is closed: ${ACTION_REASONS[reason]}.`);
 }
 
-/** The policy may have been narrowed since the call was held. */
+/** Checks the arguments again, because the policy may have been narrowed since the call was held. */
 async function assertFits({ policy }: ToolTarget, { arguments: args }: Action): Promise<void> {
   if (args === null || hasReference(args)) return;
   const unfit = await judging.judgeArguments(policy, args);
@@ -160,7 +162,7 @@ interface EditedCall {
 /** @throws {AppError} `invalid_request` for arguments that a run could not have sent either */
 async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonObject): Promise<EditedCall> {
   const fault = (message: string) => invalid([{ path: 'arguments', message }]);
-  // In the form that Postgres stores, so that the digest matches the sent call.
+  // Take the arguments in the form that Postgres stores, so that the digest matches the sent call.
   const stored = await db.row<{ args: JsonObject }>`select ${storableJson(args)}::jsonb as args`;
   const referring = withIds(stored?.args ?? args, await actionsOfRun(db, seen));
   if ('fault' in referring) throw fault(referring.fault);
@@ -174,7 +176,7 @@ async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonOb
 
 /**
  * Returns the earlier actions that the edited arguments may refer to: those of the run, and those that the action
- * refers to already. The latter may belong to an earlier run, whose open action a call of this run has joined.
+ * refers to already. An action may refer to actions of an earlier run if that run asked for the same call first.
  */
 async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action): Promise<Map<string, string>> {
   const found = await db.rows<{ id: string }>`
@@ -184,7 +186,10 @@ async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action):
   return new Map(found.map((each) => [each.id, each.id]));
 }
 
-/** Requests a round of starts after the decision, because a round skips an action that a decision still locks. */
+/**
+ * Decides in a transaction, then requests a round of starts: an earlier round would skip the action, because the
+ * transaction still locks it.
+ */
 async function deciding<T>({ database, work }: DecideDeps, decide: (tx: Db) => Promise<T>): Promise<T> {
   try {
     return await transaction(database, decide);
@@ -234,7 +239,7 @@ async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId
   return referred.length === refersTo.length && referred.every(isUsable);
 }
 
-/** The deciding program counts as a cause of the runs that follow. */
+/** Returns an SQL expression: the credentials in `started_by`, and the credential of the program that decided. */
 function withProgram(credential: string | null) {
   return sql`array_remove(array_append(started_by, ${credential}::text), null)`;
 }
@@ -252,7 +257,7 @@ async function approve(tx: Db, { id, projectId }: Action, { by, credential }: De
 
 /**
  * Approves the call with other arguments, as a new action in place of the open one. References to the open action get
- * the result of the new one.
+ * the result of the new action.
  */
 async function replace(
   tx: Db,
@@ -280,7 +285,7 @@ async function replace(
   return replacement;
 }
 
-/** A person may have left between the beginning of the request and the decision. */
+/** Checks that the person is still a member: they may have left since the request began. */
 async function assertMember(tx: Db, organizationId: string, userId: string): Promise<void> {
   const found = await tx.row`
     select 1 from memberships where user_id = ${userId} and organization_id = ${organizationId} for share

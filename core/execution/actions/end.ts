@@ -7,7 +7,7 @@ type EndDeps = Pick<Core, 'uiOrigin' | 'work'>;
 
 /**
  * Ends unsent actions, and the actions that refer to them, in the caller's transaction.
- * @param which an SQL condition on `actions`, with the project or the lock that chooses them
+ * @param which an SQL condition on `actions`
  */
 export async function endActions(
   deps: EndDeps,

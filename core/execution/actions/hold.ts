@@ -15,7 +15,7 @@ export interface HeldCall extends SeenCall {
   readonly policyId: string;
   readonly connectionName: string;
   readonly refersTo: readonly string[];
-  /** The model's text beside the call. */
+  /** The text that the model wrote with the call. */
   readonly modelReason: string | null;
 }
 
@@ -36,7 +36,7 @@ export async function recordHeldCall(
 ): Promise<string | undefined> {
   const { projectId, routineId, runId } = call;
   const digest = digestOf(call);
-  // One run of a routine at a time, so that two calls held at once cannot exceed the limit together.
+  // Let one run of a routine hold a call at a time, so that two runs cannot exceed the limit together.
   await lockKey(tx, `ras:actions:${routineId}`);
   await endActions(
     deps,

@@ -6,7 +6,10 @@ import type { Action } from './action.ts';
 
 export type Told = Pick<Action, 'id' | 'projectId'>;
 
-/** Reports a waiting action to the webhook of its routine, and to its people in one mail for all actions of a run. */
+/**
+ * Reports a waiting action to the webhook of its routine, and to the routine's people in one mail for all actions of a
+ * run.
+ */
 export async function tellHeld(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, action: Told): Promise<void> {
   await tellWebhook(core, tx, [action], 'action.held');
   await tx.run`${addWork(sql`
@@ -44,7 +47,7 @@ async function tellWebhook(
   );
 }
 
-/** SQL condition on `actions a`. */
+/** Returns an SQL condition: the row `a` of `actions` is one of these actions. */
 function areAmong(actions: readonly Told[]) {
   const [ids, projectIds] = [actions.map(({ id }) => id), actions.map(({ projectId }) => projectId)];
   return sql`(a.id, a.project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))`;

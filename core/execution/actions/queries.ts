@@ -17,7 +17,7 @@ export function listActions(db: Db, projectId: string, filter: ActionFilter, pag
     ...(routineId === undefined
       ? [ownedBy(sql`project_id`, projectId)]
       : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
-    // A literal, so that Postgres reads the few open actions from their own index.
+    // Use a literal, so that Postgres reads the few open actions from their own index.
     ...(state === undefined ? [] : [state === 'open' ? sql`state = 'open'` : sql`state = ${state}`]),
     ...(runId === undefined ? [] : [sql`(run_id = ${runId} or last_run_id = ${runId})`]),
   ];
@@ -41,7 +41,7 @@ export async function readAction(db: Db, projectId: string, id: string): Promise
 export interface ActionDetail extends Action {
   /** The schema of the arguments; null if the tool is gone. */
   readonly inputSchema: JsonObject | null;
-  /** Arguments of the last approved call of the same tool; null without one. */
+  /** Arguments of the last approved call of the same tool; null without such a call. */
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: Date } | null;
   /** Changes by a person to the arguments of the replaced action. */
   readonly changes: readonly ChangedArgument[];
@@ -108,7 +108,7 @@ export async function targetOfAction(
  * removed.
  */
 interface ChangedArgument {
-  /** JSON Pointer (RFC 6901). */
+  /** Place of the value as a JSON Pointer (RFC 6901). */
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;

@@ -1,6 +1,8 @@
 import { isJsonObject, valueAt, type JsonObject } from '#lib/json.ts';
 
-/** A value of the result of an earlier action of the run: `{{action_1.result./id}}` as a model writes it. */
+/**
+ * Matches a reference to the result of an earlier action of the run: `{{action_1.result./id}}` as a model writes it.
+ */
 const REFERENCE = /\{\{\s*(action_\d{1,9}|act_[0-9a-z]{26})\.result\.((?:\/[^{}]{0,500})?)\s*\}\}/g;
 
 /** Matches the beginning of a reference, so that a malformed reference is refused instead of sent as plain text. */

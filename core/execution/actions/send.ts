@@ -105,7 +105,10 @@ async function markSending(db: Db, { id, projectId }: Action, policy: ToolPolicy
   return marked > 0;
 }
 
-/** Longer than any call takes. After this lease, another process records that the outcome is unknown. */
+/**
+ * Lease of an action: longer than any call takes. After this lease, another process records that the outcome is
+ * unknown.
+ */
 const SENDING_LEASE = sql`interval '10 minutes'`;
 
 export interface ActionEnd {
@@ -140,11 +143,11 @@ function endOf(call: MadeCall, isMarked: boolean): ActionEnd | undefined {
         ...(said !== undefined && { result: cut(said, SHOWN_LENGTH) }),
       };
       if (isMarked && error.isAnswer) return { state: 'failed', isError: true, ...words };
-      // Even if the tool declares that its calls may be repeated: an approval sends one call.
+      // Do not repeat the call even if the tool allows it: one approval sends one call.
       return isMarked && error.mayHaveArrived ? { state: 'outcome_unknown', ...words } : undefined;
     }
     case 'refused':
-      // A sign-in that expired is renewed, or a person signs in again, before the action expires.
+      // Try again: the service or a person can renew an expired sign-in before the action expires.
       if (call.reason === 'connection_not_ready' || call.reason === 'connection_unusable') return undefined;
       return call.reason === 'tool_changed' || call.reason === 'tool_vanished'
         ? { state: 'closed', reason: 'tool_changed' }

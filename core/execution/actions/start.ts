@@ -10,7 +10,10 @@ export type StartActionsDeps = Pick<Core, 'database' | 'log' | 'uiOrigin' | 'wor
 /** Actions that one round starts; the next round continues. */
 const BATCH = 50;
 
-/** The time for a workflow to begin, after which another one is started. It outlasts a few attempts of its activity. */
+/**
+ * Time for a workflow to begin, longer than a few attempts of its activity take. After this time another workflow is
+ * started.
+ */
 const START_LEASE = sql`interval '15 minutes'`;
 
 /** Starts workflows of approved actions that are due, once no action that they refer to is open or under way. */
@@ -69,7 +72,7 @@ async function giveBack(db: Db, due: readonly DueAction[]): Promise<void> {
   `;
 }
 
-/** Settles actions whose worker was lost while it sent them, and approved ones that could not be sent in time. */
+/** Settles actions whose worker was lost while it sent them, and approved actions that could not be sent in time. */
 async function settleActions(deps: StartActionsDeps): Promise<void> {
   const lost = await deps.database.rows<{ id: string; projectId: string; state: string }>`
     select id, project_id as "projectId", state from actions

@@ -27,8 +27,8 @@ export function asksForActions(instructions: Sql): Sql {
 }
 
 /**
- * Selects the actions of a routine that ended since its last successful run began, as one JSON value; null without any.
- * A replaced action appears as its replacement.
+ * Selects the actions of a routine that ended since its last successful run began, as one JSON value; null if there are
+ * none. A replaced action appears as its replacement.
  */
 export function toldActionsJson(run: { readonly projectId: Sql; readonly routineId: Sql }): Sql {
   return sql`(
@@ -49,7 +49,7 @@ export function toldActionsJson(run: { readonly projectId: Sql; readonly routine
 /** The most characters of an action's arguments, and of its answer, in a prompt. */
 const SHOWN_LENGTH = 1_000;
 
-/** Writes the results of actions as text: material, not instructions. */
+/** Writes the results of actions as text. The text is material for the model, not an instruction. */
 export function actionsInWords(told: readonly ToldAction[]): string {
   return cut(told.map(inWords).join('\n\n'), MAX_CARRIED_LENGTH);
 }

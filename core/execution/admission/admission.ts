@@ -10,15 +10,15 @@ export interface AdmissionDeps extends Pick<Core, 'database' | 'log'> {
 
 export interface AdmissionReport {
   readonly started: number;
-  /** True when Temporal could not be reached: the runs stay admitted and start once it is back. */
+  /** True when Temporal could not be reached: the runs stay admitted and start once Temporal is back. */
   readonly unavailable: boolean;
 }
 
 export interface Admission {
   readonly rule: AdmissionRule;
   /**
-   * Admits and starts runs until nothing more fits. A caller that comes during a round shares it, and the round then
-   * repeats, so that it overlooks neither room nor a run.
+   * Admits and starts runs until nothing more fits. A call during a round shares that round, which then repeats so that
+   * it misses neither room nor a run.
    * @throws when Postgres cannot be reached
    */
   admit(): Promise<AdmissionReport>;
@@ -32,13 +32,12 @@ export interface Admission {
 const CONCURRENCY = 32;
 
 /**
- * Number of starts in flight at which the next runs are admitted. Each admission is a transaction under one lock, so
- * admitting a batch costs Postgres a sixteenth of admitting one run for each that has started, and Temporal stays busy
- * meanwhile.
+ * Number of starts in flight at which the next runs are admitted. Each admission is a transaction under one lock:
+ * admitting a batch costs Postgres a sixteenth of admitting its runs one by one, and Temporal stays busy meanwhile.
  */
 const REFILL_AT = CONCURRENCY / 2;
 
-/** Number of failed starts in a row that mean that Temporal is away, not that a run is faulty. */
+/** After this many failed starts in a row, the fault is Temporal's and not a run's. */
 const FAILURES_IN_A_ROW = 3;
 
 const PAUSE_MS = 5_000;

@@ -23,12 +23,13 @@ const startableColumns = sql`
 
 /**
  * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
- * with the fewest admitted runs, up to its plan's runs at a time and its share of the places. Within one, manual runs
- * come before scheduled ones and those of a backfill last, the oldest first. An account of a connected provider takes
- * as many as its provider allows; other runs pass those that wait for it. A project with enough runs that wait for a
- * budget gets no more. A lock lets one admission run at a time, so that two cannot pass a limit together; it is taken
- * only while runs wait. Walks the index of waiting runs from organization to organization. Ranking all of them with a
- * window function reached the statement timeout of 30 s for a fresh burst of 10,000 on old statistics.
+ * with the fewest admitted runs, up to its plan's runs at a time and its share of the places. Within an organization,
+ * manual runs come before scheduled runs and runs of a backfill last, the oldest first. An account of a connected
+ * provider takes as many runs as its provider allows; runs that wait for such an account do not hold up other runs. A
+ * project that has `MOST_FOR_BUDGET` runs waiting for a budget gets no more. A lock lets one admission run at a time,
+ * so that two cannot pass a limit together; it is taken only while runs wait. Walks the index of waiting runs from
+ * organization to organization. Ranking all of them with a window function reached the statement timeout of 30 s for a
+ * fresh burst of 10,000 on old statistics.
  * @returns the admitted runs, leased to the caller, who starts them
  */
 export function admitRuns(database: Database, rule: AdmissionRule, limit: number): Promise<StartableRun[]> {
@@ -127,7 +128,7 @@ export async function postponeStart(db: Db, id: string, pauseMs: number): Promis
   `;
 }
 
-/** The most runs that one statement releases, so that no transaction locks many. */
+/** The most runs that one statement releases, so that no transaction locks many runs. */
 const RELEASED_AT_ONCE = 1_000;
 
 /** Releases the runs whose `runAt` has come. From then on they wait for admission like all others. */

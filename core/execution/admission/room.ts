@@ -6,7 +6,7 @@ import { sql, type Sql } from '#lib/database/index.ts';
 export interface AdmissionRule {
   readonly taskQueue: string;
   readonly planRule: PlanRule;
-  /** Runs at a time on one account of a connected provider, by provider; one for a provider without an entry. */
+  /** Runs at a time on one account of a connected provider, by provider; 1 for a provider without an entry. */
   readonly runsAtATimeOfAccounts: Readonly<Record<string, number>>;
 }
 
@@ -25,7 +25,7 @@ export function rankOf(run: Sql): Sql {
 }
 
 /**
- * SQL condition on `runs`: the run waits for an admitted run of its routine, or for a waiting one that comes earlier in
+ * SQL condition on `runs`: the run waits for an admitted run of its routine, or for a waiting run that is earlier in
  * the order. Without the second part, one statement could admit both runs.
  */
 export const behindPrevious = sql`(after_previous and (
@@ -48,8 +48,8 @@ export const othersWait = sql`
 export const isAdmitted = sql`state in ('queued', 'running') and admitted_at is not null`;
 
 /**
- * SQL condition on `runs`: the run sleeps until others have settled their reservations of a budget. Meanwhile it takes
- * no slot of the workers, but still counts against the limits of its plan and its account.
+ * SQL condition on `runs`: the run sleeps until other runs have settled their reservations of a budget. Meanwhile it
+ * takes no slot of the workers, but still counts against the limits of its plan and its account.
  */
 export const waitsForBudget = sql`state = 'running' and waits_until is not null`;
 
@@ -58,11 +58,14 @@ export const waitsForConnection = sql`state = 'running' and waits_since is not n
 
 /**
  * The most runs of a project that wait for a budget at a time. The others stay in the queue: each waiting run asks
- * repeatedly, and more than these could not be granted together.
+ * repeatedly, and a budget could hardly be granted to more of them together.
  */
 export const MOST_FOR_BUDGET = 10;
 
-/** Selects one column of the live workers that take new runs: with builds, only those of the current build. */
+/**
+ * Selects one column of the live workers that take new runs. If workers have builds, only those of the current build
+ * take new runs.
+ */
 export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
   return sql`select ${column} from worker_slots
     where task_queue = ${taskQueue} and takes_runs and expires_at > now()`;
@@ -72,18 +75,18 @@ export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
  * Returns the free places as an SQL expression: the slots of the workers that take new runs, less the admitted runs
  * that do not sleep. A tenth more than the slots, at least one, is admitted ahead, because starting a workflow takes
  * longer than a slot should be idle. Without a worker that takes new runs there is no room. Runs that end on an earlier
- * build take no place; a run that has not begun has no build yet, and takes one.
+ * build take no place; a run that has not begun has no build yet, and takes a place.
  */
 export function freePlaces(taskQueue: string): Sql {
   return sql`free_places(${taskQueue})`;
 }
 
-/** The share of all places that one organization may take while others have runs too. */
+/** The share of all places that one organization may take while other organizations have runs too. */
 const SHARE = sql`3 / 4`;
 
 /**
  * Returns the places that runs of an organization may take, at least one; null for no limit while no other organization
- * has runs. Without the limit, long runs of the first organization would keep all others out for hours.
+ * has runs. Without the limit, long runs of the first organization would keep all other organizations out for hours.
  */
 export function shareOf(taskQueue: string, organizationId: Sql): Sql {
   return sql`(select case when ${othersHaveRun(organizationId)}
@@ -96,8 +99,8 @@ export const takesPlace = sql`${isAdmitted} and waits_since is null`;
 
 /**
  * Takes the right to admit one run, as an SQL expression: true when there is a place, no run waits for it and no other
- * transaction has the lock of admission. A function of the database, because it must count after it has the lock, while
- * a statement sees only the rows from before its beginning.
+ * transaction has the lock of admission. A function of the database does this, because it must count after it has the
+ * lock; a statement sees only rows from before its beginning.
  */
 export function takePlace(taskQueue: string): Sql {
   return sql`take_place(${taskQueue})`;

@@ -80,7 +80,7 @@ export async function openRunsOfBuild(db: Db, buildId: string): Promise<number> 
   return found?.count ?? 0;
 }
 
-/** Tells whether a build has no live worker left while others take new runs. */
+/** Tells whether a build has no live worker left while other workers take new runs. */
 export async function buildIsGone(db: Db, taskQueue: string, buildId: string): Promise<boolean> {
   const found = await db.row<{ gone: boolean }>`
     select exists (${workersTakingRuns(taskQueue, empty)}) and not exists (

@@ -10,8 +10,8 @@ const FIRST_PAUSE_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
 
 /**
- * Records the end of a run on the breaker of its model account: the CTE `breaker` of the statement that ends the run,
- * which has `ended` and `routine`. Reading `routine` first locks the routine, as in a claim.
+ * Returns the CTE `breaker`, which records the end of a run on the breaker of its model account. The CTE reads `ended`
+ * and `routine` of the same statement. Reading `routine` first locks the routine, as in a claim.
  */
 export function breakerAfterRun(ending: RunEnding): Sql {
   switch (providerIs(ending)) {
@@ -46,7 +46,10 @@ const awaitAllowance = sql`
 
 const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
 
-/** Prolongs a pause. Runs that began before it prove nothing new; the probe and later runs of people do. */
+/**
+ * SQL condition: the run prolongs the pause. A run that began before the pause proves nothing new; the probe and later
+ * runs of people do.
+ */
 const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) from ended)`;
 
 const countFailure = sql`
@@ -133,8 +136,8 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
 }
 
 /**
- * Begins the next pause of breakers whose probe has been sent, as long as the last one but no longer than the wait for
- * an allowance. If the probe is lost, another follows after the pause.
+ * Begins the next pause of breakers whose probe has been sent, as long as the last pause but no longer than the wait
+ * for an allowance. If the probe is lost, another probe follows after the pause.
  */
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;
@@ -156,7 +159,7 @@ export function forgetBreakers(db: Db, limit: number): Promise<number> {
 
 /**
  * Returns the model account of a run or a routine, as an SQL expression: a personal connection, or one model of the
- * managed gateway, since the gateway's models come from different providers and fail apart.
+ * managed gateway, since the gateway's models come from different providers and fail separately.
  * @param relation alias of a row with the columns `model_connection_id`, `model_provider` and `model_id`
  */
 export function accountOf(relation: Sql): Sql {

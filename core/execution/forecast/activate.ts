@@ -39,13 +39,13 @@ export async function warnOfForecast(deps: ForecastDeps, subject: ForecastSubjec
   return message === undefined ? [] : [{ code: 'forecast_over_budget', message }];
 }
 
-/** The limit that runs out first at p95, and the day. */
+/** The limit that runs out first if each run costs its p95, and the day. */
 export interface FirstToRunOut {
   readonly limit: LimitForecast;
   readonly day: string;
 }
 
-/** Finds the limit that runs out first at p95, so that one run in twenty may cost more; undefined without one. */
+/** Finds the limit that runs out first if each run costs its p95; undefined if none runs out. */
 export function firstToRunOut({ runs, limits }: Pick<Forecast, 'runs' | 'limits'>): FirstToRunOut | undefined {
   if (runs.count === 0) return undefined;
   const over = limits.flatMap((limit) => {
@@ -55,7 +55,7 @@ export function firstToRunOut({ runs, limits }: Pick<Forecast, 'runs' | 'limits'
   return over.toSorted((a, b) => a.day.localeCompare(b.day))[0];
 }
 
-/** Names the limit that the forecast exceeds first, the day, and who may raise it; undefined without one. */
+/** Names the limit that the forecast exceeds first, the day, and who may raise it; undefined if it exceeds no limit. */
 export function overLimit(forecast: Forecast): string | undefined {
   const first = firstToRunOut(forecast);
   if (first === undefined) return undefined;

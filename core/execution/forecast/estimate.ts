@@ -14,7 +14,7 @@ export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 export interface Amount {
   /** Tokens of input and output; null if nothing limits them. */
   readonly tokens: number | null;
-  /** US dollars as a decimal string; null without prices. */
+  /** Cost in US dollars as a decimal string; null without prices. */
   readonly costUsd: string | null;
 }
 
@@ -110,7 +110,7 @@ export function mostOfRun(
   return { tokens, costUsd: costOf(usage, prices) };
 }
 
-/** Nearest rank: the result is one of the values, never a number between two. */
+/** Finds a percentile by the nearest rank: the result is one of the values, never a number between two. */
 function percentile<T>(values: readonly T[], share: number, compare: (a: T, b: T) => number): T | undefined {
   return values.toSorted(compare)[Math.ceil(share * values.length) - 1];
 }

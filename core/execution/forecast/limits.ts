@@ -21,8 +21,8 @@ export interface LimitForecast {
   /** Amount that the other users of the limit use a day. */
   readonly othersPerDay: string;
   /**
-   * First day (UTC) on which too little is left, by the median and by the p95 of a run; null for no such day. Null
-   * instead of both when they cannot be computed.
+   * First day (UTC) on which too little is left, by the median and by the p95 of a run; null if there is no such day.
+   * The whole value is null when the days cannot be computed.
    */
   readonly runsOut: { readonly p50: string | null; readonly p95: string | null } | null;
 }
@@ -35,7 +35,7 @@ export interface ForecastInput {
   readonly allowance: {
     readonly plan: Plan;
     readonly period: PeriodUsage;
-    /** Runs of all other routines a day. */
+    /** Number of runs a day of all other routines. */
     readonly othersPerDay: number;
   };
 }
@@ -151,7 +151,7 @@ interface Draw {
   readonly periodOf: (day: string) => string;
 }
 
-/** Returns the first day whose need exceeds the rest of the limit, or null. */
+/** Returns the first day whose need exceeds the remaining limit, or null. */
 export function dayOfRunningOut(days: readonly ForecastDay[], draw: Draw): string | null {
   const max = new Big(draw.max);
   let used = new Big(draw.used);

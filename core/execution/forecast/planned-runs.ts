@@ -9,7 +9,7 @@ export const FORECAST_DAYS = 30;
 
 /** A calendar day (UTC) of a forecast. */
 export interface ForecastDay {
-  /** `YYYY-MM-DD`. */
+  /** Date of the day, `YYYY-MM-DD`. */
   readonly day: string;
   /** The part of the day that the forecast covers, from 0 to 1. */
   readonly share: number;
@@ -32,7 +32,7 @@ interface Scheduled {
   readonly id: string;
   readonly schedule: string;
   readonly timezone: string;
-  /** Moves runs near midnight to the next day and its limits. */
+  /** Jitter of the schedule, which moves a run near midnight to the next day and its limits. */
   readonly jitterSeconds?: number;
   /** The window and the skipped dates, if the routine has any. */
   readonly startsAt?: Date | null;
@@ -43,7 +43,7 @@ interface Scheduled {
 /** Plans the runs of a routine for the next 30 days; an archived routine has none. */
 export function plannedRuns(routine: Scheduled & { readonly state: string }, now: Date): PlannedRuns {
   const lateMs = jitterMs(routine.id, routine.jitterSeconds ?? 0);
-  // Occurrences are whole minutes, moved by the jitter, so all calls between two of these moments share a plan.
+  // Occurrences are whole minutes, moved by the jitter. All calls between two of these moments share a plan.
   const minute = minuteAtOrBefore(later(now, -lateMs));
   // Past usage belongs to today, so a minute that began yesterday is planned from midnight on.
   const from = new Date(Math.max(minute * MINUTE_MS + lateMs, midnightBefore(now).getTime()));

@@ -14,7 +14,7 @@ export interface VersionKey {
 /** Usage of a run that has ended. */
 export interface UsedByRun extends Omit<Usage, 'estimated'> {
   readonly id: string;
-  /** US dollars at the prices of the time of the run; null without prices. */
+  /** Cost in US dollars at the prices that applied during the run; null without prices. */
   readonly costUsd: string | null;
 }
 
@@ -38,11 +38,11 @@ export interface MedianOfRuns {
   /** Number of runs in the median. */
   readonly runs: number;
   readonly tokens: number;
-  /** US dollars as a decimal string; null when one of the runs has no cost. */
+  /** Cost in US dollars as a decimal string; null when one of the runs has no cost. */
   readonly costUsd: string | null;
 }
 
-/** Reads the median of the latest successful runs of a version, which defines normal usage. */
+/** Reads the median of the latest successful runs of a version. The median defines normal usage. */
 export async function medianOfVersion(db: Db, version: VersionKey): Promise<MedianOfRuns> {
   const found = await db.row<MedianOfRuns>`
     select count(*) as runs, coalesce(percentile_disc(0.5) within group (order by tokens), 0)::bigint as tokens,
@@ -57,7 +57,9 @@ export async function medianOfVersion(db: Db, version: VersionKey): Promise<Medi
   return found;
 }
 
-/** The state is a literal, not a parameter: the index of ended runs has it in its condition. */
+/**
+ * Selects the latest runs in a state. The state is a literal, because the index of ended runs has it in its condition.
+ */
 function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
   return sql`
         select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd

@@ -102,7 +102,10 @@ function failed(why: string): GateFault {
   return gateFailed('tool_failed', sentence(why));
 }
 
-/** Structured content is meant for programs; without it the text may be JSON as well. */
+/**
+ * Reads the value of a tool's result: its structured content, which is meant for programs, else its text, which may be
+ * JSON as well.
+ */
 function answered({ result, unusable, secrets }: Extract<MadeCall, { kind: 'answered' }>): GateResponse['outcome'] {
   if (unusable !== undefined) return failed(unusable);
   if (result.isError === true) return failed('the tool answered with an error');

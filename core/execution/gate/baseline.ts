@@ -16,9 +16,10 @@ export async function keepSeen(tx: Db, runId: string): Promise<void> {
 }
 
 /**
- * Stores the value that a run's gate saw, as `seen`, `woken` and `kept` of the statement that ends the run, if it
- * succeeds or is skipped: after a failed run the next one sees the same change again. Of concurrent runs, the value
- * seen last stays. A gate that failed has no value, but it woke the model, so `maxQuietHours` starts again.
+ * Returns the CTEs `seen`, `woken` and `kept` of the statement that ends a run. They store the value that the run's
+ * gate saw if the run succeeds or is skipped; after a failed run the next run sees the same change again. Of concurrent
+ * runs, the value seen last stays. A gate that failed has no value, but it woke the model, so `maxQuietHours` starts
+ * again.
  * @param relations `ended`, the run, and the relations whose locks come first
  */
 export function seenAtEnd(relations: Sql): Sql {

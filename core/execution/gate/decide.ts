@@ -8,7 +8,7 @@ export interface Baseline extends SeenValue {
 
 export interface GateQuestion {
   readonly gate: Pick<Gate, 'wakeOn' | 'maxQuietHours'>;
-  /** Undefined before the first value of the version. */
+  /** The value to compare with; undefined before the first value of the version. */
   readonly baseline: Baseline | undefined;
   /** Instant of the schedule; for a manual run, the time of its beginning. */
   readonly dueAt: Date;
@@ -45,7 +45,10 @@ export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
   return { wakes: false, reason: gate.wakeOn === 'changed' ? 'unchanged' : 'empty', changed };
 }
 
-/** Returns the entity tag if a 304, which has no body, would end the run: a run that continues needs the value. */
+/**
+ * Returns the entity tag if an unchanged value would end the run. A run that continues needs the value, and a 304 has
+ * no body.
+ */
 export function conditionalTag(question: GateQuestion): string | null {
   const { baseline } = question;
   if (baseline === undefined) return null;
@@ -59,16 +62,16 @@ function isQuietTooLong({ gate: { maxQuietHours }, baseline, dueAt }: GateQuesti
 
 /** Reasons why a gate woke the model, or did not. */
 export const GATE_REASONS = {
-  // The model is woken.
+  // Reasons to wake the model.
   first: 'no run of this version has acted on a value yet',
   changed: 'the value has changed since the last run that acted on it',
   not_empty: 'the value is not empty',
   manual: 'a person or a program started the run',
   quiet_too_long: 'the model was not woken for `maxQuietHours`',
-  // The model is not woken.
+  // Reasons not to wake the model.
   unchanged: 'the value is the one that the last run acted on',
   empty: 'the value is empty',
-  // The model is woken because the value is unknown.
+  // Reasons to wake the model because the value is unknown.
   unreachable: 'the address could not be reached, or is not allowed',
   status: 'the address did not respond with a success',
   tool_refused: 'the call of the tool was not allowed',
@@ -87,7 +90,7 @@ export type GateFailure = Extract<
 /** The gate's request for display. */
 export interface GateCall {
   readonly tool: { readonly policyId: string; readonly name: string | null } | null;
-  /** Address without its query, which may hold secrets. */
+  /** Address without its query, which may contain secrets. */
   readonly url: string | null;
   /** HTTP status; null for a tool, and without a response. */
   readonly status: number | null;
@@ -106,7 +109,7 @@ export interface SeenValue {
 export interface GateVerdict {
   readonly at: string;
   readonly call: GateCall;
-  /** True when the value differs from the one that the last run acted on; null when that is unknown. */
+  /** True when the value differs from the value that the last run acted on; null when that is unknown. */
   readonly changed: boolean | null;
   readonly failed: boolean;
   readonly reason: GateReason;
@@ -115,6 +118,6 @@ export interface GateVerdict {
   /** The beginning of the value as text; null when it was not read. */
   readonly value: string | null;
   readonly valueLength: number | null;
-  /** Null when nothing was seen. */
+  /** The value that was seen; null if there was none. */
   readonly seen: SeenValue | null;
 }

@@ -43,7 +43,7 @@ export const TOO_SLOW = gateFailed(
 export interface GateValue {
   readonly kind: 'value';
   readonly text: string;
-  /** SHA-256 in hexadecimal, independent of the order of keys. */
+  /** SHA-256 of the value in hexadecimal, independent of the order of keys. */
   readonly hash: string;
   readonly isEmpty: boolean;
 }

@@ -44,7 +44,7 @@ function newestThatFit(told: readonly ToldQuestion[]): readonly ToldQuestion[] {
   let room = MAX_CARRIED_LENGTH / 2;
   return told.filter(({ question, answer, defaultAnswer }, at) => {
     const length = question.length + (answer ?? '').length + (defaultAnswer ?? '').length + LINE_LENGTH;
-    // The newest question is always told: at its longest, with the longest answer, it slightly exceeds the room.
+    // Always include the newest question: at its longest, with the longest answer, it slightly exceeds the room.
     const fits = at === 0 || length <= room;
     if (fits) room -= length;
     return fits;

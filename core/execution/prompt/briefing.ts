@@ -23,7 +23,7 @@ export interface PromptRun {
   readonly runAt: Date | null;
   /** The run that this one repeats. */
   readonly retryOf: string | null;
-  /** Null or absent for a run that asked no gate. */
+  /** Verdict of the gate; null or absent for a run that asked no gate. */
   readonly gateVerdict?: GateVerdict | null;
   readonly tools: readonly { readonly name: string }[];
   readonly maxSteps: number;
@@ -34,14 +34,14 @@ export interface PromptRun {
   /** Form that the result must have; null if any text will do. */
   readonly resultForm: ResultForm | null;
   readonly carryResult: boolean;
-  /** Undefined without a previous result, or when the run does not use it. */
+  /** The previous run; undefined without a previous result, or when the run does not use it. */
   readonly previous: PreviousRun | undefined;
-  /** Null without a gate, or when the instructions do not ask for its value. */
+  /** Data of the latest run that has any; null if there is none, or when the instructions do not ask for it. */
   readonly previousData: PreviousData | null;
   /** True when the routine uses the facts of its project; `toldFacts` is null without facts. */
   readonly facts?: boolean;
   readonly toldFacts?: ToldFacts | null;
-  /** Results of held calls; null or absent without any, or if the instructions do not ask for them. */
+  /** Results of held calls; null or absent if there are none, or if the instructions do not ask for them. */
   readonly toldActions?: string | null;
   /** Questions of earlier runs; empty for a routine that may not ask. */
   readonly questions?: readonly ToldQuestion[];
@@ -52,7 +52,7 @@ export interface PromptRun {
 /** The latest successful run of a routine. Backfills, which make up for the past, and follow-ups do not count. */
 export interface PreviousRun {
   readonly finishedAt: Date;
-  /** Null once the result is deleted; a run cannot succeed without one. */
+  /** Result of the run; null once deleted. A run cannot succeed without a result. */
   readonly result: string | null;
 }
 
@@ -67,14 +67,14 @@ export interface FollowUp {
   readonly message: string;
   /** True when the caller may not write routines: the question is then data and not an instruction. */
   readonly fenced: boolean;
-  /** The result that the question is about; null once erased, as is the time of the result. */
+  /** The result that the question is about; null once erased. The time of the result is then null too. */
   readonly result: string | null;
   readonly finishedAt: string | null;
   readonly thread: readonly { readonly message: string | null; readonly answer: string | null }[];
 }
 
 /**
- * Renders the text that differs in every run: its time, cause, tools and limits, and its previous result.
+ * Renders the text that differs in every run: the run's time, cause, tools and limits, and the previous result.
  * @param previous the words about the previous result
  */
 export function renderBriefing(run: PromptRun, previous: string): string {
@@ -134,7 +134,7 @@ function startedBy({ trigger, retryOf }: PromptRun): string {
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
 }
 
-/** Number of tools that are named; a request always carries all of them. */
+/** Number of tools that the briefing names; a request always contains all of them. */
 const SHOWN_TOOLS = 100;
 
 function toolNames(tools: PromptRun['tools']): string {
@@ -177,7 +177,7 @@ function sinceLast(changed: boolean | null): string {
   return `what it watches has ${changed ? '' : 'not '}changed since the last run that succeeded`;
 }
 
-// Making a format takes most of a millisecond, longer than the rest of a prompt, so all runs share one.
+// Making a format takes most of a millisecond, longer than the rest of a prompt, so all runs share the formats.
 const formats = new LRUCache<string, ReturnType<typeof formatsOf>>({
   max: 200,
   memoMethod: (timeZone) => formatsOf(timeZone),

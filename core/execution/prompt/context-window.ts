@@ -30,8 +30,8 @@ const WORTH_OMITTING = 500;
 
 /**
  * Fits the transcript of a run into the context window of its model. If the call could be too long, notes of their
- * length replace the oldest results of tools. Results that the model has not seen yet stay, or it would only ask again.
- * For a model whose context window is unknown, nothing is replaced.
+ * length replace the oldest results of tools. Results that the model has not seen yet stay, because it would only ask
+ * for them again. For a model whose context window is unknown, nothing is replaced.
  * @param call.countInput counts the tokens of the call with the whole transcript, at most
  */
 export function fitTranscript(
@@ -69,7 +69,7 @@ function omittable(steps: readonly TranscriptStep[]): readonly TranscriptStep[] 
     .filter(({ messages }) => messages.some((message) => message !== withoutResults(message)));
 }
 
-/** Replaces each long result by a note of its length; a message without one is returned unchanged. */
+/** Replaces each long result by a note of its length; a message without a long result is returned unchanged. */
 function withoutResults(message: ModelMessage): ModelMessage {
   if (message.role !== 'tool') return message;
   const content = message.content.map((part) => {

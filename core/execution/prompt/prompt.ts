@@ -45,7 +45,7 @@ export function renderPrompt(
     date: localDate(run.startedAt, run.timezone),
     'routine.name': run.routineName,
     'run.id': run.runId,
-    // A manual run has its `runAt`, or else its own time.
+    // A manual run has its `runAt`, or else the time at which it started.
     scheduledFor: (run.scheduledFor ?? run.runAt ?? run.startedAt).toISOString(),
     'previous.result': previousText(previous),
     'previous.finishedAt': previous?.finishedAt.toISOString() ?? '',
@@ -93,12 +93,12 @@ function jsonText(what: string, value: unknown): string {
   return value === undefined ? '' : fence(what, carried(JSON.stringify(value)));
 }
 
-/** Length below which a carried result is useless. */
+/** Length below which a previous result is useless. */
 const LEAST_LENGTH = 1_000;
 
 /**
- * Describes the previous result for the run. A skill distinguishes three cases: without a previous result everything is
- * new; with one that cannot be read, or that the routine does not carry, nothing is known to be new.
+ * Describes the previous result for the run. Skills distinguish three cases: without a previous result everything is
+ * new; with one that cannot be read, or that the routine does not pass on, nothing is known to be new.
  * @param room characters left for the text of the run
  * @param inInstructions true when a placeholder has put the previous result into the instructions
  */
@@ -175,7 +175,7 @@ export const PREAMBLE = [
   'Where several skills are attached, the first one leads the report, and what the others ask for nests under it: one report, not several beside each other.',
 ].join(' ');
 
-/** Returns one message, because many chat templates refuse two user messages in a row. */
+/** Returns the opening as one message, because many chat templates refuse two user messages in a row. */
 export function openingMessages({ prompt, briefing }: Opening): ModelMessage[] {
   return [{ role: 'user', content: `${prompt}\n\n${briefing}` }];
 }

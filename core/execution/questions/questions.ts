@@ -23,7 +23,7 @@ export interface Question {
   /** The last run that asked the same question, and the number of runs that did. */
   readonly lastRunId: string;
   readonly times: number;
-  /** Null once erased; the choices, the default and the answer are then null too. */
+  /** Text of the question; null once erased. The choices, the default and the answer are then null too. */
   readonly question: string | null;
   /** The permitted answers; null if any text is permitted. */
   readonly choices: readonly string[] | null;
@@ -44,7 +44,7 @@ export interface Question {
   readonly lastAskedAt: Date;
 }
 
-/** SQL expression: the state of a row of `questions`. An open question expires by time alone. */
+/** SQL expression: the state of a row of `questions`. An open question counts as expired once its time is over. */
 const questionState = sql`case when state = 'open' and expires_at <= now() then 'expired' else state end`;
 
 const columns = sql`
@@ -66,7 +66,7 @@ export interface QuestionFilter {
   readonly page: Page;
 }
 
-/** Lists questions, newest first; one more than the page has. */
+/** Lists questions, newest first: one more than the page has room for. */
 export function listQuestions(
   db: Db,
   projectId: string,

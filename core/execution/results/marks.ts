@@ -6,7 +6,7 @@ export interface Reader {
   readonly readerId: string;
 }
 
-/** Age in days from which a result counts as read: an old pile is not news. */
+/** Age in days from which a result counts as read, because it is no longer news. */
 export const UNREAD_DAYS = 30;
 
 /** Returns an SQL expression: the reader has not read a row of `runs`. */
@@ -47,8 +47,8 @@ export async function markRead(
 }
 
 /**
- * Takes back the marks of single runs, and shortens the mark on all runs to `since`; null deletes that mark. A run
- * marked both ways stays read until both marks are taken back.
+ * Removes the marks of single runs, and moves the mark on all runs back to `since`; null removes that mark. A run
+ * marked both ways stays read until both marks are removed.
  */
 export async function markUnread(
   database: Database,

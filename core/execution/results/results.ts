@@ -24,7 +24,7 @@ export const RESULT_KINDS = {
 
 export type ResultKind = keyof typeof RESULT_KINDS;
 
-/** An ended run as news: its outcome, its beginning and its differences. */
+/** An ended run as news: its outcome, the beginning of its result, and the differences. */
 export interface Result {
   /** Id of the run. */
   readonly id: string;
@@ -48,7 +48,7 @@ export interface Result {
   readonly lines: LineChanges | null;
   /** The run with the previous result, if there is one. */
   readonly previousRunId: string | null;
-  /** US dollars as a decimal string. */
+  /** Cost in US dollars as a decimal string. */
   readonly costUsd: string | null;
   readonly startedAt: Date | null;
   readonly finishedAt: Date;
@@ -57,7 +57,7 @@ export interface Result {
   readonly overtakenBy: Overtaking | null;
 }
 
-/** The run whose result ended an episode: consecutive results of a routine that say the same. */
+/** The run whose result ended an episode: an episode is consecutive results of a routine that say the same. */
 interface Overtaking {
   /** Id of the run. */
   readonly runId: string;
@@ -76,7 +76,7 @@ export interface ResultFilter {
   /** Only results that ended before this time. */
   readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
-  /** A part of the routine's name, the result's text or the run's summary, upper or lower case. */
+  /** A part of the routine's name, the result's text or the run's summary; upper or lower case does not matter. */
   readonly q?: string | undefined;
   /** True selects all kinds but `unchanged`; false selects `unchanged` alone. */
   readonly worthReading: boolean | undefined;
@@ -101,8 +101,8 @@ interface Found extends Omit<Result, 'excerpt' | 'goesOn' | 'lines' | 'urgency'>
 }
 
 /**
- * Lists the results of a project by their ends, the latest first. It looks at a bounded number of results, so a page
- * that filters may have fewer than its limit, or none, though others follow.
+ * Lists the results of a project by their ends, the latest first. The number of examined results is bounded, so a page
+ * with a filter may have fewer results than its limit, or none, though others follow.
  */
 export async function listResults(
   db: Db,
@@ -144,12 +144,12 @@ export async function listResults(
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
 }
 
-/** Number of later results that are searched for one with another text. */
+/** Number of later results that are searched for a different text. */
 const MAX_LATER = 100;
 
 /**
  * Selects the run that has overtaken a row of `chosen`. An unchanged result is never overtaken. Lengths are compared
- * first, as they are known without unpacking the text.
+ * first, because they are known without unpacking the text.
  */
 function overtaking({ projectId }: Reader): Sql {
   return sql`
@@ -180,16 +180,16 @@ function firstOf(items: 'added' | 'removed' | 'changed'): Sql {
 /** Counts of the results that a reader has not read yet. */
 export interface Unread {
   readonly worthReading: number;
-  /** Routines with results worth reading. */
+  /** Number of routines with results worth reading. */
   readonly worthReadingRoutines: number;
   readonly unchanged: number;
-  /** Routines with unchanged results. */
+  /** Number of routines with unchanged results. */
   readonly unchangedRoutines: number;
   /** True when more results may be unread: only the {@link MAX_LOOKED_AT} newest are counted. */
   readonly more: boolean;
-  /** End of the newest unread result; null if all are read. */
+  /** Time at which the newest unread result ended; null if all are read. */
   readonly until: Date | null;
-  /** Time up to which the reader has marked all results as read; null if they never did. */
+  /** Time up to which the reader has marked all results as read; null if the reader never did. */
   readonly readUntil: Date | null;
 }
 
@@ -215,7 +215,10 @@ export async function countUnread(
   return counts;
 }
 
-/** Writes the CTEs `looked_at`, the newest results of the filter, and `classified`: with kind and previous result. */
+/**
+ * Writes the CTEs `looked_at`, the newest results of the filter, and `classified`, the same results with kind and
+ * previous result.
+ */
 function lookAt(
   reader: Reader,
   { since, until, unread, page }: Omit<ResultFilter, 'worthReading'>,

@@ -10,7 +10,7 @@ const MAX_ITEMS = 200;
 
 type Numeric = number | ExactNumber;
 
-/** A number of each item over the runs of a routine. */
+/** One number of each item over the runs of a routine. */
 export interface Series {
   /** The key of the newest run; null if its data as a whole is the only item. */
   readonly by: ResultKey | null;
@@ -18,7 +18,7 @@ export interface Series {
   readonly fields: readonly string[];
   /** The number that is read; null if there is none. */
   readonly field: string | null;
-  /** Oldest first. */
+  /** The runs, oldest first. */
   readonly runs: readonly { readonly id: string; readonly at: Date }[];
   /** Items of the newest runs come first. */
   readonly items: readonly {

@@ -77,7 +77,7 @@ const MAX_PROJECTS = 500;
 
 /**
  * Finds the scopes that may have due runs: all projects by the operator's days, and each project that chose fewer days
- * and has such runs, in random order, so that one large backlog does not keep others from their turn.
+ * and has due runs. Their order is random, so that one large backlog does not keep others from their turn.
  */
 export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<RetentionScope[]> {
   const days = stage.daysOf(rule, sql`p`);

@@ -3,7 +3,7 @@ import { hasOpenDelivery } from '#core/delivery/webhooks/index.ts';
 import { sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { CONTENT, RUNS, type Stage } from './stages.ts';
 
-/** Runs with the same retention: of one project that chose its own, or of all projects. */
+/** Runs with the same retention: of one project that chose its own days, or of all projects. */
 export interface RetentionScope {
   readonly projectId: string | undefined;
   /** Days for which the runs are kept after their end. */
@@ -23,7 +23,7 @@ const BATCH = 200;
 
 /**
  * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs.
- * @param from the `until` of the batch before, so that erased runs at the beginning of the index are passed once
+ * @param from the `until` of the batch before, so that a pass reads erased runs at the beginning of the index only once
  */
 export function applyToBatch(
   database: Database,
@@ -60,8 +60,8 @@ function dueOfAll(days: Sql, from: Date | undefined): Sql {
 }
 
 /**
- * The condition of `dueOfAll` for the runs of one project. It compares rows, so that only the index of projects serves:
- * a planner with wrong statistics read the runs of all other projects.
+ * The condition of `dueOfAll` for the runs of one project. The condition compares rows, so that Postgres can use only
+ * the index of projects: a planner with wrong statistics read the runs of all other projects.
  */
 export function dueOf(projectId: Sql): typeof dueOfAll {
   return (days, from) => sql`finished_at is not null
@@ -78,7 +78,9 @@ export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['na
   return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
 }
 
-/** Looks at the oldest run of all projects, and of each project with days of its own, at the beginning of an index. */
+/**
+ * Looks at the oldest run of all projects, and of each project that chose its own days, at the beginning of an index.
+ */
 function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
   const days = stage.daysOf(rule, sql`p`);
   const daysOfAll = sql`${stage.daysOfAll(rule)}::integer`;

@@ -12,7 +12,7 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 /** One of the two stages of retention, erasing and deleting. Each has an index of the runs that still need it. */
 export interface Stage {
   readonly name: 'content' | 'runs';
-  /** SQL condition on runs for which this stage is next, in the words of its partial indexes. */
+  /** SQL condition on runs for which this stage is next, worded like its partial indexes. */
   readonly next: Sql;
   /** The most days that may pass between the end of a run and this stage, over all projects. */
   daysOfAll(rule: RetentionRule): number;
@@ -40,7 +40,10 @@ export const RUNS: Stage = {
   apply: deleteRuns,
 };
 
-/** States, reasons, times, usage and names of tools stay. A run with an open delivery is left for later. */
+/**
+ * Erases the texts of runs. States, reasons, times, usage and names of tools stay. A run with an open delivery is left
+ * for later.
+ */
 async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> {
   const sending = new Set(await eraseBodies(tx, runIds));
   const ids = runIds.filter((id) => !sending.has(id));
@@ -51,7 +54,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   return keeping.eraseTexts(tx, ids);
 }
 
-/** The usage of the runs stays in the ledger and the totals, and a version that one of them proved stays proven. */
+/** Deletes runs. Their usage stays in the ledger and the totals, and a version that one of them proved stays proven. */
 async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await keepProofs(tx, runIds);
   await deleteDeliveries(tx, runIds);

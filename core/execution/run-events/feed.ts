@@ -21,7 +21,7 @@ export interface RunFeed {
   ): Promise<RunWatch>;
   /** Returns the number of open streams. */
   streams(): number;
-  /** Ends every watch and refuses new ones: the process is about to stop. */
+  /** Ends every watch and refuses new watches: the process is about to stop. */
   close(): void;
   /** Resolves when no work is left after `close`. */
   idle(): Promise<void>;
@@ -45,13 +45,16 @@ export interface RunFeedOptions {
   readonly log: Log;
 }
 
-/** Pause between two looks, or as long as the last look took: looks take half of one connection's time at most. */
+/**
+ * The least pause between two looks. After a longer look the pause is as long as the look, so looks take at most half
+ * of one connection's time.
+ */
 const PAUSE_MS = 20;
 
 /** Pause while no follower waits. While followers wait, Postgres waits for the next commit. */
 const IDLE_PAUSE_MS = 30;
 
-/** First and longest pause while Postgres is away. Each pause is twice as long as the one before. */
+/** First and longest pause while Postgres is away. Each pause is twice as long as the previous pause. */
 const AWAY_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 

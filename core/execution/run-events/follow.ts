@@ -6,15 +6,15 @@ import type { TextPiece } from './snapshot.ts';
 import type { RunCursor } from './watches.ts';
 
 export interface StreamRequest {
-  /** The follower: streams are counted by API key or session, and by organization. */
+  /** Follower of the run. Open streams are counted per API key or session, and per organization. */
   readonly follower: Omit<Follower, 'wantsText'>;
   readonly lastEventId: string;
-  /** Ends the stream. A `StreamEnd` is sent to the follower as the reason. */
+  /** Ends the stream. If the reason is a `StreamEnd`, the follower gets it. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Opens the events of a run that follow the one named by `lastEventId`, until `signal` aborts.
+ * Opens the events of a run that follow the event named by `lastEventId`, until `signal` aborts.
  * @returns undefined when no event follows it
  * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
  */
@@ -58,17 +58,20 @@ export async function waitForRunEnd(
 /** The position before the text of a step. */
 const NO_TEXT = { attempt: 0, piece: 0 };
 
-/** Above the index of any step, for a follower that waits for no steps. */
+/** A position after every step, for a follower that waits for no steps. */
 const AFTER_STEPS = { steps: 2_147_483_647, text: NO_TEXT };
 
 export type RunEvent =
   | { readonly event: 'state'; readonly id: string; readonly data: Run }
   | { readonly event: 'step'; readonly id: string; readonly data: RunDetail['steps'][number] }
-  /** Has no id: a follower that reconnects gets the text from its beginning. */
+  /** This event has no id: a follower that reconnects gets the text from its beginning. */
   | { readonly event: 'text'; readonly data: Omit<TextPiece, 'piece'> }
   | StreamEndEvent;
 
-/** Reports why the stream ends before its run. It has no id, so a follower continues after the event before. */
+/**
+ * Reports why the stream ends before its run. The event has no id, so a follower that reconnects continues after the
+ * event before.
+ */
 export interface StreamEndEvent {
   readonly event: 'end';
   /** Milliseconds after which a follower should reconnect. */
@@ -78,7 +81,8 @@ export interface StreamEndEvent {
 
 /**
  * Yields the events of a run from `after` on: each observed state, each step in order once it is finished, the text of
- * the running step, and the final state. They come from the tables, so a follower that reconnects misses none.
+ * the running step, and the final state. The events are read from the tables, so a follower that reconnects misses
+ * none.
  */
 async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal): AsyncGenerator<RunEvent> {
   let sent = after;
@@ -125,7 +129,10 @@ function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
   };
 }
 
-/** Events keep the order of the steps, even where calls end out of order. */
+/**
+ * Returns the steps before the first unfinished one: events keep the order of the steps, even where calls end out of
+ * order.
+ */
 function upToUnfinished(steps: RunDetail['steps']): RunDetail['steps'] {
   const first = steps.findIndex(({ state }) => state === 'pending' || state === 'started');
   return first === -1 ? steps : steps.slice(0, first);

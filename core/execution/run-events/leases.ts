@@ -5,7 +5,7 @@ import { AppError } from '#lib/errors.ts';
 export interface StreamLease {
   readonly id: string;
   readonly organizationId: string;
-  /** Id of the API key or session that opened it. */
+  /** Id of the API key or session that opened the stream. */
   readonly credential: string;
   /** The run whose unfinished text is wanted; null for none. */
   readonly textOf: string | null;
@@ -47,7 +47,7 @@ function tooMany(holder: string, limit: number): AppError {
   );
 }
 
-/** Renews leases. Inserts a row again that is gone because Postgres crashed, or was away for longer than a lease. */
+/** Renews leases. Inserts a row again if it is gone because Postgres crashed, or was away for longer than a lease. */
 export async function renewLeases(db: Db, leases: readonly StreamLease[]): Promise<void> {
   await db.run`
     insert into run_followers (id, organization_id, credential, run_id, leased_until)

@@ -23,10 +23,10 @@ export interface LiveText {
   readonly end: () => void;
 }
 
-/** Followers see a text within a second: this pause, the write, and their own look. */
+/** Pause between two looks. Followers see a text within a second: after this pause, the write, and their own look. */
 const EVERY_MS = 400;
 
-/** Longest piece in characters. A follower that comes late to a long text reads it in several. */
+/** Longest piece in characters. A follower that joins late reads a long text in several pieces. */
 const LONGEST_PIECE = 32_000;
 
 /** A running step, with the text already sent to its followers. */
@@ -109,7 +109,10 @@ export function createLiveTexts({ database, log }: { readonly database: Db; read
   };
 }
 
-/** Cuts the new part of a text into pieces. No number is used twice: a failed write may have been committed. */
+/**
+ * Cuts the new part of a text into pieces. Each piece gets a new number even after a failed write, because that write
+ * may have been committed.
+ */
 function nextPieces(one: Open, text: string): Piece[] {
   const goesOn = one.sent !== '' && text.startsWith(one.sent);
   let left = goesOn ? text.slice(one.sent.length) : text;

@@ -8,12 +8,12 @@ import { keyOf, type RunCursor } from './watches.ts';
 export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 
 /**
- * Number of snapshots in one read. Many small snapshots cost little more than one; more than these, if large, would
- * fill the memory.
+ * Number of snapshots in one read. Many small snapshots cost little more than one; many large ones would fill the
+ * memory.
  */
 const BATCH = 20;
 
-/** Number of concurrent reads. More than one, so that a large read delays no others; few, to spare the pool. */
+/** Number of concurrent reads: more than one, so that a large read delays no others, and few, to spare the pool. */
 const READS = 3;
 
 interface Waiting extends PromiseWithResolvers<RunSnapshot> {
@@ -21,8 +21,8 @@ interface Waiting extends PromiseWithResolvers<RunSnapshot> {
 }
 
 /**
- * Reads for all followers of a process. Followers that want the same snapshot share it. Those that ask during a read
- * share the next read, which begins after they asked, so that it shows the change that woke them.
+ * Reads for all followers of a process. Followers that want the same snapshot share it. Followers that ask during a
+ * read share the next read, which begins after they asked, so that it shows the change that woke them.
  */
 export function createSnapshotReader(db: Db): SnapshotReader {
   const waiting = new Map<string, Waiting>();
@@ -56,7 +56,7 @@ export function createSnapshotReader(db: Db): SnapshotReader {
   };
 }
 
-/** Reads a batch and gives each caller its own snapshot, or all of them the error. */
+/** Reads a batch and gives each caller its snapshot. If the read fails, all callers get the error. */
 async function readBatch(db: Db, batch: readonly Waiting[]): Promise<void> {
   try {
     const found = await readSnapshots(
@@ -90,7 +90,7 @@ export interface TextPiece {
   readonly index: number;
   readonly attempt: number;
   readonly piece: number;
-  /** True if the text begins with this piece, in place of all before it. */
+  /** True if the text begins with this piece, in place of all earlier pieces. */
   readonly begins: boolean;
   readonly text: string;
 }

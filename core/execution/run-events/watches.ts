@@ -6,7 +6,7 @@ export interface Watches {
   add(runId: string, signal: AbortSignal): Watch;
   /** Tells whether no follower waits. */
   isEmpty(): boolean;
-  /** Waits a moment for a reason to look: a commit since the last look, or a new follower. */
+  /** Waits a moment for a reason to look again: a commit since the last look, or a new follower. */
   mayHaveMoved(db: Db): Promise<boolean>;
   /** Wakes the followers whose run has moved on. */
   look(db: Db): Promise<void>;
@@ -22,7 +22,7 @@ export interface Watch {
   changed(from: RunCursor): Promise<boolean>;
 }
 
-/** Position of a follower: the number of steps it has been sent, the last state, and a place in an unfinished text. */
+/** Position of a follower: the number of steps that it got, the last state, and a place in an unfinished text. */
 export interface RunCursor {
   readonly steps: number;
   readonly state: RunState | undefined;
@@ -119,8 +119,8 @@ async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
 }
 
 /**
- * Finds the places that their runs have left: the next step has finished or has more text, or the state has changed. A
- * run in a step leaves its state together with the step, so most runs are not read.
+ * Finds the places that their runs have left: the next step has finished or has more text, or the state has changed.
+ * While a step is under way, the state changes only together with the step, so most runs are not read.
  */
 async function findLeft(
   db: Db,
@@ -153,7 +153,7 @@ async function findLeft(
   return { snapshot, left: left.flatMap((n) => places[n - 1] ?? []) };
 }
 
-/** Ids, numbers and states need no quotes in an array of Postgres, and pg would check each of them slowly. */
+/** Writes an array of Postgres. Ids, numbers and states need no quotes, and pg would check each of them slowly. */
 function arrayOf(places: readonly Place[], valueOf: (place: Place) => string | number | undefined): string {
   return `{${places.map((place) => valueOf(place) ?? 'none').join(',')}}`;
 }

@@ -170,9 +170,9 @@ export interface RunEnding {
   /** Outcome of a successful run; default `done`. */
   readonly outcome?: Outcome;
   readonly outcomeSummary?: string | null | undefined;
-  /** The model's word for how soon the result should be read. */
+  /** How soon the result should be read, as the model stated. */
   readonly urgency?: Urgency | undefined;
-  /** Undefined if nothing was checked. */
+  /** Results of the checks; undefined if nothing was checked. */
   readonly checks?: readonly CheckResult[];
   /** Warnings about missing tools or texts; default none. */
   readonly warnings?: readonly RunWarning[] | undefined;
@@ -186,7 +186,7 @@ export interface RunEnding {
 
 export interface ResultData {
   readonly value: unknown;
-  /** Key that identifies the items of the list; null without one. */
+  /** Key that identifies the items of the list; null without a key. */
   readonly by: ResultKey | null;
 }
 
@@ -216,7 +216,7 @@ function unfinished(state: 'cancelled' | 'skipped', reason: RunReason): RunEndin
   return { state, reason, errorMessage: reasonAsMessage(reason), result: null, failureClass: null };
 }
 
-/** Returns the error message of a run without a more exact one than its reason. */
+/** Returns the error message of a run that has no more exact message than its reason. */
 export function reasonAsMessage(reason: RunReason): string {
   return sentence(RUN_REASONS[reason]);
 }

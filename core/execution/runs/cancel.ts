@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import type { Actor } from '#core/foundation/audit/index.ts';
 import { stopRoutine, type Routine } from '#core/authoring/routines/index.ts';
-import { sql, transaction, eachApart } from '#lib/database/index.ts';
+import { sql, transaction, eachApart, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { cancellation, type RunState } from '#core/execution/run-states/index.ts';
 import { recordEnd, type EndDeps } from './end-run.ts';
@@ -10,7 +10,7 @@ import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 
 /**
- * Cancels a run. A queued run ends at once; a running one at its next step, or sooner if Temporal is up.
+ * Cancels a run. A queued run ends at once; a running run ends at its next step, or sooner if Temporal is up.
  * @throws {AppError} `run_not_found`, `run_not_cancellable`
  */
 export async function cancelRun(deps: EndDeps, projectId: string, id: string): Promise<Run> {
@@ -22,8 +22,8 @@ export async function cancelRun(deps: EndDeps, projectId: string, id: string): P
 }
 
 /**
- * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so it
- * works even when Temporal cannot be reached now.
+ * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so the
+ * run ends even when Temporal cannot be reached now.
  */
 function requestCancellation(deps: EndDeps, projectId: string, id: string): Promise<Run> {
   return transaction(deps.database, async (tx) => {
@@ -42,19 +42,19 @@ function requestCancellation(deps: EndDeps, projectId: string, id: string): Prom
 }
 
 /**
- * Cancels the open runs of routines, also runs that a person started. Each run has a transaction of its own, which
- * waits for the run's row and has no other lock. A run that starts meanwhile stays.
+ * Cancels the open runs that meet a condition on `runs`, also runs that a person started. Each run is cancelled in a
+ * separate transaction, which waits for the run's row and has no other lock. A run that starts meanwhile stays.
  * @throws the first error of a run that could not be stopped, after the others were
  */
-export async function stopRuns(deps: EndDeps, routineIds: readonly string[]): Promise<void> {
-  const open = await deps.database.rows<{ id: string }>`
-    select id from runs
-    where routine_id = any(${routineIds}) and state in ('queued', 'running') and cancel_requested_at is null
+export async function stopRuns(deps: EndDeps, which: Sql): Promise<void> {
+  const open = await deps.database.rows<{ id: string; routineId: string }>`
+    select id, routine_id as "routineId" from runs
+    where ${which} and state in ('queued', 'running') and cancel_requested_at is null
     order by id
   `;
-  const stop = ({ id }: { readonly id: string }) =>
+  const stop = ({ id, routineId }: { readonly id: string; readonly routineId: string }) =>
     transaction(deps.database, (tx) =>
-      cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: sql`id = ${id}`, waits: true }),
+      cancelOpenRuns(deps, tx, [routineId], { ending: cancellation, which: sql`id = ${id}`, waits: true }),
     );
   await eachApart(open, stop, {
     failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be stopped'),
@@ -72,8 +72,8 @@ export async function pauseWithRuns(
 ): Promise<Routine> {
   const { projectId, id, cancelRuns } = input;
   const routine = await stopRoutine(deps, by, { projectId, id, state: 'paused' });
-  // Not in the transaction that locked the routine: a run that is ending has locked its own row and waits for the
-  // routine's, so the two would deadlock.
-  if (cancelRuns) await stopRuns(deps, [id]);
+  // Stop the runs outside the transaction that locked the routine: a run that is ending has locked its own row and
+  // waits for the routine's, so the two would deadlock.
+  if (cancelRuns) await stopRuns(deps, sql`routine_id = ${id}`);
   return routine;
 }

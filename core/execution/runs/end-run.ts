@@ -24,8 +24,8 @@ export interface EndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'met
 }
 
 /**
- * Ends a run in a transaction of its own. An ended run stays unchanged. The run is locked first, so that the statement
- * which ends it sees every step recorded by then. Reservations of a running call stay, as its response may still come.
+ * Ends a run in a new transaction. An ended run stays unchanged. The run is locked first, so that the statement which
+ * ends it sees every step recorded by then. Reservations of a running call stay, because its response may still come.
  */
 export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): Promise<void> {
   await transaction(deps.database, async (tx) => {
@@ -37,10 +37,11 @@ export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): P
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
  * row, the pause after too many), the breaker of its model account, its open steps and their calls on an account, the
- * work of mailing its subscribers, and the webhook deliveries. Its statement has the CTEs `ended`, `calls` of model
- * connections, `routine` of routines, `breaker`, `follower` to `news` of notifications, `closed`. When a model failed,
- * the error of its last attempt becomes the run's error message, because it says more than the reason does. The caller
- * has locked the run with an earlier statement of the transaction; further consequences follow after the commit.
+ * work of mailing its subscribers, and the webhook deliveries. Its statement has the CTEs `ended`, `calls` (from model
+ * connections), `routine` (from routines), `breaker`, `follower`, `turned` and `news` (from notifications), and
+ * `closed`. When a model failed, the error of its last attempt becomes the run's error message, because it says more
+ * than the reason does. The caller has locked the run with an earlier statement of the transaction; further
+ * consequences follow after the commit.
  * @returns undefined when the run had ended before; nothing is changed then
  */
 export async function recordEnd(
@@ -117,7 +118,7 @@ export async function followEnd(deps: EndDeps, db: Db, ended: EndedRun, ending: 
   });
 }
 
-/** A cancelled run takes the reason of the request. */
+/** Returns the reason of the end. A cancelled run takes the reason of the request that cancelled it. */
 function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sql {
   return state === 'cancelled' ? sql`coalesce(runs.cancel_reason, ${reason})` : sql`${reason}::text`;
 }
@@ -136,7 +137,10 @@ export function outcomeOf({ state, outcome, outcomeSummary, urgency, checks, war
           checks = ${checks === undefined ? null : storableJson(checks)}::jsonb, warnings = ${warnings}::text[]`;
 }
 
-/** Records the data of an ended run, queues its webhook delivery, and follows the pause that it has caused. */
+/**
+ * Records the data of an ended run, queues its webhook delivery, and reports the pause of the routine if the run caused
+ * one.
+ */
 async function recordConsequences(deps: EndDeps, tx: Db, ended: EndedRun, { data }: RunEnding): Promise<void> {
   const { changes, withheld } = await recordResult(tx, ended, data);
   if (withheld === null) await enqueueDelivery(deps, tx, { ...ended, data: data?.value ?? null, changes });
@@ -162,7 +166,7 @@ export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason
   /** True when this run made the service pause its routine. */
   readonly paused: boolean;
   readonly stateReason: string | null;
-  /** True when other runs wait to be admitted, now that this one has made room. */
+  /** True when other runs wait to be admitted, now that this run has made room. */
   readonly othersWait: boolean;
   /** True when people or a monitor get news of the end. */
   readonly isFollowed: boolean;

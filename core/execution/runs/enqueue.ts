@@ -26,9 +26,9 @@ interface RunRequest {
   readonly plan: Plan;
   readonly routineId: string;
   readonly retryOf?: string;
-  /** Earliest start; null for at once. */
+  /** Earliest start; null to start at once. */
   readonly runAt?: Date | null;
-  /** The schedule's instant of the repeated run; null if that run had none. */
+  /** Scheduled instant of the run that this run repeats; null if that run had none. */
   readonly standsFor?: Date | null;
   /**
    * Ids of the API keys and consents of assistants that cause the run, separated by spaces; null for a person alone.
@@ -48,7 +48,7 @@ interface GivenValues {
 
 export type ManualRun = RunRequest & (GivenValues | { readonly [Field in keyof GivenValues]?: never });
 
-/** How many runs of a project may wait for their times. */
+/** The most runs of a project that may wait for their times. */
 const MAX_HELD = 1_000;
 
 export interface StartDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'providerEnabled'> {
@@ -59,7 +59,7 @@ type EnqueueDeps = Pick<Core, 'providerEnabled'> & { readonly admission: Pick<Ad
 
 export interface EnqueuedRun {
   readonly run: Run;
-  /** Set when the run was admitted at once: the caller starts its workflow. Otherwise it waits for admission. */
+  /** Set when the run was admitted at once: the caller starts its workflow. Otherwise the run waits for admission. */
   readonly startable: StartableRun | undefined;
 }
 
@@ -158,7 +158,7 @@ export async function enqueueManualRun(
   if (found.routineState === 'archived') throw new AppError('routine_archived');
   assertMayBeGiven(found);
   const { id, projectId, organizationId, routineId } = input;
-  // Not inserted: an earlier attempt of this request did it, or the month's runs are used up.
+  // No run was inserted: an earlier attempt of this request inserted it, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   if (found.admitted !== true) return { run, startable: undefined };

@@ -6,7 +6,7 @@ import { assertEndedWithContent, assertHasResult, findRun, readRun } from './que
 import { runColumns, type Run } from './run.ts';
 
 export interface AskedFollowUp extends Pick<ManualRun, 'id' | 'projectId' | 'organizationId' | 'plan' | 'startedBy'> {
-  /** The run whose result is asked about, or an earlier follow-up to it. */
+  /** The run whose result is asked about, or an earlier follow-up to that run. */
   readonly runId: string;
   readonly message: string;
   /** True when the caller may not write routines: the message is then data and not an instruction. */
@@ -54,7 +54,7 @@ export async function startFollowUp(deps: StartDeps, input: AskedFollowUp): Prom
     from began left join run on true
   `;
   if (found === undefined) throw new AppError('run_not_found');
-  // Not inserted: an earlier attempt of this request did it, or an obstacle refuses it.
+  // No run was inserted: an earlier attempt of this request inserted it, or an obstacle refuses it.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   deps.admission.nudge();

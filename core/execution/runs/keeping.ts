@@ -17,7 +17,7 @@ export function pinRun(
 ): Promise<Run> {
   const { projectId, id, pinned } = input;
   return transaction(database, async (tx) => {
-    // One pin of a project at a time, so that two pins at once cannot exceed the limit together.
+    // Pin one run of a project at a time, so that two pins at once cannot exceed the limit together.
     if (pinned) await lockKey(tx, `ras:pin:${projectId}`);
     const found = await tx.row<Run & { was: boolean }>`
       with before as (
@@ -72,16 +72,19 @@ export function eraseTexts(tx: Db, runIds: readonly string[]): Promise<number> {
   `;
 }
 
-/** The remaining fields of a gate's verdict. Its error is erased, since it may quote the routine's instructions. */
+/**
+ * SQL expression for the fields of a gate's verdict that stay. The error is erased, because it may quote the routine's
+ * instructions.
+ */
 const erasedGate = sql`jsonb_build_object(
   'at', gate->'at', 'changed', gate->'changed', 'failed', gate->'failed', 'reason', gate->'reason', 'error', null,
   'value', null, 'valueLength', gate->'valueLength', 'seen', null, 'call', jsonb_build_object(
     'tool', gate->'call'->'tool', 'url', null, 'status', gate->'call'->'status', 'sent', gate->'call'->'sent'))`;
 
 /**
- * SQL expression for the remaining fields of a tool call. It lists the fields without private content, so that a new
- * field is erased. The name of a tool that was never offered is the model's invention, a person wrote the name of a
- * connection, and the error of a call may quote the response.
+ * SQL expression for the fields of a tool call that stay. It lists the fields without private content, so that a new
+ * field is erased. The name of a tool that was never offered is erased because the model invented it, the name of a
+ * connection because a person wrote it, and the error of a call because it may quote the response.
  */
 const erasedTool = sql`jsonb_build_object(
   'name', case when tool->>'toolName' is null then '' else tool->>'name' end,

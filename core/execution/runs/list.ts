@@ -20,7 +20,8 @@ export async function listRuns(
 }
 
 /**
- * Lists the runs that contain a text. A page looks at a bounded number of runs, so it may be short.
+ * Lists the runs that contain a text. A page examines a bounded number of runs, so it may have fewer entries than its
+ * limit.
  */
 async function searchRuns(db: Db, projectId: string, filter: RunFilter, q: string): Promise<RunPage> {
   const { page } = filter;

@@ -3,7 +3,7 @@ import type { RunReason, RunState } from '#core/execution/run-states/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 
-/** A row of `runs` for one occurrence that runs, or for one or more that are skipped. */
+/** A row of `runs` for one occurrence that runs, or for one or more skipped occurrences. */
 interface OccurrenceRow {
   readonly id: string;
   readonly routine_id: string;
@@ -30,8 +30,8 @@ const LASTING: readonly RunReason[] = [
 
 /**
  * Records occurrences of routines that the transaction has locked. An occurrence that is skipped for the same lasting
- * reason as the one before is added to the row of that one, as long as the row is the latest run of the routine and the
- * latest of its schedule.
+ * reason as the previous one is added to the previous row, if that row is the latest run of the routine and the latest
+ * of its schedule.
  * @returns the ids of the rows that were inserted
  */
 export async function insertOccurrences(tx: Db, occurrences: readonly OccurrenceRow[]): Promise<ReadonlySet<string>> {
@@ -78,7 +78,7 @@ export async function insertOccurrences(tx: Db, occurrences: readonly Occurrence
   return new Set(inserted.map(({ id }) => id));
 }
 
-/** The longest wait of a backfill's run, whose turn comes after everything else. */
+/** The longest wait of a run of a backfill, because these runs start after all others. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
 /** A run of a backfill, and its instant of the schedule. */
@@ -152,7 +152,7 @@ export async function insertBackfill(
 interface InsertedBackfill {
   readonly backfillId: string;
   readonly routineId: string;
-  /** Instants, ascending. */
+  /** Scheduled instants, ascending. */
   readonly instants: readonly Date[];
   /** Ids of the API keys and consents that cause the runs, as in `ManualRun`. */
   readonly startedBy: string | null;

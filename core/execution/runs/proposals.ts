@@ -1,14 +1,15 @@
 import { proposals } from '#core/authoring/routines/index.ts';
 import type { Events } from '#core/events.ts';
 import { cancellation } from '#core/execution/run-states/index.ts';
-import { sql, type Db } from '#lib/database/index.ts';
+import { afterCommit, sql, type Db } from '#lib/database/index.ts';
+import { stopRuns } from './cancel.ts';
 import type { EndDeps } from './end-run.ts';
 import { enqueueManualRun, startAdmitted, type ManualRun, type StartDeps } from './enqueue.ts';
 import { cancelOpenRuns } from './replace.ts';
 
 /**
- * Opens a proposal for an active routine and starts the run that tries it. The response of an earlier attempt of the
- * same request may be lost: the proposal is then returned unchanged.
+ * Opens a proposal for an active routine and starts the run that tries it. Returns the proposal unchanged if an earlier
+ * attempt of the same request has opened it.
  * @throws {AppError} the errors of `proposeChange` and `enqueueManualRun`
  */
 export async function startProposal(
@@ -23,13 +24,25 @@ export async function startProposal(
   return opened;
 }
 
-/** Cancels the runs of dropped proposals. A run that is ending is left alone: its end finds the proposal dropped. */
-export function cancelProofs(deps: EndDeps, tx: Db, { routineIds, runIds }: Events['proposal.dropped']): Promise<void> {
-  return cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: sql`id = any(${runIds})` });
+/** Cancels the runs of dropped proposals. A run whose row is locked is cancelled after the commit, once it is free. */
+export async function cancelProofs(deps: EndDeps, tx: Db, { routineIds }: Events['proposal.dropped']): Promise<void> {
+  await cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: isDropped });
+  afterCommit(tx, () => {
+    stopProofs(deps).catch((err: unknown) => deps.log.warn({ err }, 'a sweep repeats the cancellations'));
+  });
 }
 
+/** Cancels the open runs whose proposals are no longer open. */
+export function stopProofs(deps: EndDeps): Promise<void> {
+  return stopRuns(deps, isDropped);
+}
+
+const isDropped = sql`routine_revision < 0 and not exists (
+  select from routine_proposals p
+  where p.routine_id = runs.routine_id and p.project_id = runs.project_id and p.run_id = runs.id and p.state = 'open')`;
+
 /**
- * Moves the run of an accepted proposal to the routine's new version, which it proves. The proposal's own version,
+ * Moves the run of an accepted proposal to the routine's new version, as its proof. The proposal's own version,
  * numbered below zero, is gone.
  */
 export async function adoptProof(tx: Db, { projectId, runId, revision }: Events['proposal.taken']): Promise<void> {

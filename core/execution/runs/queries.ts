@@ -45,7 +45,7 @@ export interface RunFilter {
 /** Reads one run more than the page has, to see whether another page follows. */
 export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
   const { column, conditions } = chosenBy(projectId, filter);
-  // How much of the index a window spans depends on its times, so such a query is planned for its own values.
+  // Plan a query with a window of time for its own values, because they decide how much of the index is read.
   const isWindow = filter.since !== undefined || filter.until !== undefined;
   return db[isWindow ? 'plannedRows' : 'rows']<RunSummary>`
     select ${summaryColumns} from runs
@@ -82,7 +82,7 @@ const BY_STATE: Readonly<Record<RunState, Sql>> = {
   skipped: sql`state = 'skipped'`,
 };
 const BY_OUTCOME: Readonly<Record<Outcome, Sql>> = {
-  // Without `coalesce`: with it Postgres would expect few matches, and read all rows.
+  // Do not use `coalesce`: Postgres would then expect few matches, and read all rows.
   done: sql`state = 'succeeded' and (outcome is null or outcome = 'done')`,
   nothing_to_report: sql`outcome = 'nothing_to_report'`,
   partial: sql`outcome = 'partial'`,
@@ -190,8 +190,9 @@ export async function readRunDetail(
 }
 
 /**
- * One row, `nearby`: the results before and after a run. Successes are entries of the index by state. Failures are
- * looked for between the run and the nearest success, since most have no result and a routine may have thousands.
+ * Selects one row, `nearby`: the results before and after a run. Successes are entries of the index by state. Failures
+ * are searched only between the run and the nearest success, because most have no result and a routine may have
+ * thousands.
  */
 const nearby = sql`
   (select good.before as "lastGoodRunId",

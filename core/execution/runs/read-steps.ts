@@ -16,7 +16,7 @@ interface StepsOf {
 
 /**
  * Reads all steps of a run in order, from some step on without the texts of models and tools.
- * @returns `leftOutFrom`, the index of the first step without its texts; null if none is
+ * @returns `leftOutFrom`, the index of the first step without its texts; null if all steps have them
  */
 export async function readAllSteps(
   db: Db,
@@ -29,7 +29,7 @@ export async function readAllSteps(
   return { steps: [...steps, ...others], leftOutFrom: others[0]?.index ?? null };
 }
 
-/** Lists steps in order. A page whose texts are long has fewer than its limit. @throws {AppError} `run_not_found` */
+/** Lists steps in order. A page with long texts has fewer steps than its limit. @throws {AppError} `run_not_found` */
 export async function listSteps(
   db: Db,
   of: StepsOf,
@@ -41,7 +41,7 @@ export async function listSteps(
   return { steps, nextCursor: more ? String(steps.at(-1)?.index) : undefined };
 }
 
-/** Reads steps until their number or their texts suffice; at least one, if there is one. */
+/** Reads steps until enough steps or enough texts are read: at least one step, if there is one. */
 async function readWithTexts(
   db: Db,
   of: StepsOf,

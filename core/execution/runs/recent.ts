@@ -13,7 +13,7 @@ export interface RecentRun {
   readonly state: RunState;
   readonly reason: string | null;
   readonly outcome: Outcome | null;
-  /** When it began; for a run that has not begun, when it was due or requested. */
+  /** Time at which the run began; for a run that has not begun, the time at which it was due or requested. */
   readonly at: string;
 }
 
@@ -27,9 +27,9 @@ export interface LastEnded extends Omit<RecentRun, 'at'> {
 interface RoutineRecentRuns {
   /** Id of the routine. */
   readonly id: string;
-  /** Runs, newest first. */
+  /** The runs of the routine, newest first. */
   readonly runs: readonly RecentRun[];
-  /** The last run that ended; null without one. Skipped runs never ran, so they do not count. */
+  /** The last run that ended; null if none has ended. Skipped runs never ran, so they do not count. */
   readonly lastEnded: LastEnded | null;
 }
 
@@ -77,7 +77,10 @@ export function listRecentRuns(
   `;
 }
 
-/** The state is a literal, so that the partial index of ended runs serves. */
+/**
+ * Selects the id of the latest run in a state. The state is a literal, so that Postgres can use the partial index of
+ * ended runs.
+ */
 function latestId(projectId: string, state: Sql): Sql {
   return sql`(select id from runs
               where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId} and state = ${state}

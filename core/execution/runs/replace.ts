@@ -10,7 +10,7 @@ export function replaceOpenRuns(deps: EndDeps, tx: Db, routineIds: readonly stri
 }
 
 /**
- * Cancels open runs that a waiting occurrence replaces but that were locked at its claim, which is rare. A run that is
+ * Cancels open runs that were locked when an occurrence that replaces them was claimed, which is rare. A run that is
  * locked again is left to the next call; the occurrence waits meanwhile.
  */
 export async function replaceMissed(deps: EndDeps): Promise<void> {
@@ -38,7 +38,7 @@ export async function replaceMissed(deps: EndDeps): Promise<void> {
 }
 
 /**
- * Cancels the open runs of routines in the caller's transaction: queued runs end; running ones get a request, which
+ * Cancels the open runs of routines in the caller's transaction. Queued runs end. Running runs get a request, which
  * their next step and every sweep read; after the commit Temporal gets the request too.
  * @param cancel.waits waits for locked runs instead of skipping them; only for a transaction that has locked no
  * routine, because the end of a run locks the run before its routine
@@ -80,7 +80,7 @@ export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
 
 /**
  * SQL condition on `runs`: an open run delays the next occurrence of its routine. Other runs do not: a run that waits
- * for its time, which may be a year away, a run of a backfill, which comes last, a follow-up, a rehearsal, and the run
- * of a proposal.
+ * for its time (perhaps a year), a run of a backfill (which starts last), a follow-up, a rehearsal, and the run of a
+ * proposal.
  */
 export const inTheWay = sql`not held and trigger <> 'backfill' and ${isWork(sql`trigger`)} and routine_revision > 0`;

@@ -60,7 +60,7 @@ interface EndedResult {
   readonly trigger: Trigger;
   readonly state: RunState;
   readonly outcome: string | null;
-  /** Null without data. */
+  /** Changes of the data; null without data. */
   readonly changes: ComparedResult | null;
 }
 
@@ -76,12 +76,12 @@ function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, chan
   return areNone(changes) ? 'no_change' : null;
 }
 
-/** Number of runs searched: if the receiver has missed more consecutive deliveries, everything is new to it again. */
+/** Number of runs searched. If the receiver has missed more consecutive deliveries, everything counts as new again. */
 const MAX_LOOKED_AT = 200;
 
 /**
- * Finds the last delivered data. A run does not count when its delivery was given up or nothing was to be delivered. A
- * run without a change leads to the run that it was compared with, whose data is the same and is kept longer.
+ * Finds the last delivered data. A run does not count when its delivery was given up or nothing was to be delivered.
+ * For a run without a change, finds the run that it was compared with: the data is the same and is kept longer.
  * @param run.delivers whether the webhook gets results; if it does not, every run counts as delivered
  */
 function findDelivered(
@@ -135,7 +135,7 @@ export async function diffRun(
   return { runId: run.id, against, ...findChanges(itemsOf(earlier, by), after, by) };
 }
 
-/** Every run with data has recorded changes. */
+/** Returns the changes of a run with data. Every run with data has recorded changes. */
 function changesOf(run: Run): NonNullable<Run['changes']> {
   assertEndedWithContent(run);
   if (run.changes === null) throw new AppError('run_without_data');
@@ -153,7 +153,7 @@ function refused(message: string): AppError {
 }
 
 /**
- * Stores a reader's opinion of a run's result. The last writer is named; the audit log has them all.
+ * Stores a reader's opinion of a run's result. The run names the last writer; the audit log has all writers.
  * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`
  */
 export function giveVerdict(

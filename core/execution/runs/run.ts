@@ -21,13 +21,13 @@ import type {
 } from '#core/execution/run-states/index.ts';
 
 export interface RunUsage extends Usage {
-  /** US dollars as a decimal string; null while no priced step is recorded. */
+  /** Cost in US dollars as a decimal string; null while no priced step is recorded. */
   readonly costUsd: string | null;
 }
 
 export interface RunVerdict {
   readonly useful: boolean;
-  /** Null without a note, and once it is erased. */
+  /** Note of the reader; null without a note, and once it is erased. */
   readonly note: string | null;
   /** The person or key that gave the opinion last; null once deleted. */
   readonly by: Author | null;
@@ -49,7 +49,7 @@ export interface Run extends RunOutcome {
   readonly runAt: Date | null;
   /** Id of the backfill that created the run. */
   readonly backfillId: string | null;
-  /** Number of occurrences that a `skipped` row stands for, and the instant of the last one. */
+  /** Number of occurrences that a `skipped` row covers, and the instant of the last one. */
   readonly skippedCount: number | null;
   readonly skippedUntil: Date | null;
   readonly variables: Readonly<Record<string, string>>;
@@ -68,7 +68,7 @@ export interface Run extends RunOutcome {
   readonly message: string | null;
   /** True when the values or the question came from a caller who may not write routines. */
   readonly valuesFenced: boolean;
-  /** Data of the result in the form of the version's `resultSchema`; null without one. */
+  /** Data of the result in the form of the version's `resultSchema`; null without a schema. */
   readonly data: unknown;
   /** The comparison of the data with earlier data; null without data. */
   readonly changes: ComparedResult | null;
@@ -107,13 +107,10 @@ export interface Step {
   readonly text: string | null;
   /** Thinking that was taken out of the text. */
   readonly thinking: string | null;
-  /**
-   * The model server's word for why the response ended; without a recorded response, the word of the last rejected
-   * response.
-   */
+  /** The model server's finish reason; without a recorded response, the finish reason of the last rejected response. */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
-  /** Null on a model step. */
+  /** The tool call of the step; null on a model step. */
   readonly tool: ToolRecord | null;
   readonly warnings: readonly StepWarning[];
   readonly usage: RunUsage;
@@ -136,7 +133,7 @@ export interface RunDetail extends Run, Nearby {
   readonly briefing: string | null;
   /** The version of the project's facts that the run got; null for none. */
   readonly factsVersion: number | null;
-  /** Null for a run that asked no gate. */
+  /** Verdict of the gate; null for a run that asked no gate. */
   readonly gate: GateVerdict | null;
   /**
    * Seconds that the run waited until its first step or its end, or has waited until now; null for a skipped
@@ -168,12 +165,12 @@ export interface Answer {
   readonly createdAt: Date;
 }
 
-/** Returns the scheduled instant of a run; runs of a backfill have it in a column of their own. */
+/** Returns the scheduled instant of a run; runs of a backfill have it in a separate column. */
 export function scheduledFor(run: Sql): Sql {
   return sql`coalesce(${run}.scheduled_for, ${run}.stands_for)`;
 }
 
-/** Selects the fields of `RunOutcome` from `runs`. A success without one counts as `done`. */
+/** Selects the fields of `RunOutcome` from `runs`. A success without an outcome counts as `done`. */
 export const runOutcome = sql`
   coalesce(outcome, case when state = 'succeeded' then 'done' end) as outcome, outcome_summary as "outcomeSummary",
   urgency as "statedUrgency",
@@ -249,7 +246,7 @@ function stoppedAt(run: Sql): Sql {
 
 /**
  * Selects the reason why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its
- * routine as `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run
+ * routine as `r`. A scheduled run is wanted while its version is the proven version of an active routine; a manual run
  * keeps its version from the start.
  */
 export const unwantedReason = sql`case

@@ -3,6 +3,7 @@ import { cancellation, failure, skip, type RunState } from '#core/execution/run-
 import { buildIsGone } from '#core/execution/admission/index.ts';
 import { runClock } from './run.ts';
 import { endRun, type EndDeps } from './end-run.ts';
+import { stopProofs } from './proposals.ts';
 import { replaceMissed } from './replace.ts';
 
 interface OpenRun {
@@ -25,9 +26,10 @@ export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise
   let cancelled: number;
   try {
     await replaceMissed(deps);
+    await stopProofs(deps);
     cancelled = await check(deps, await take(deps.database, CANCELLED), signal);
   } finally {
-    // Also while Temporal is away: a run's deadline does not wait for it.
+    // Do this even while Temporal is away, because a run's deadline does not wait for Temporal.
     await endOverdue(deps, signal);
   }
   return cancelled + (await check(deps, await take(deps.database, UNCHECKED), signal));
@@ -58,7 +60,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
   return settled;
 }
 
-/** Time past its deadline after which the platform has lost a run that no step has ended as `timeout`. */
+/** A run counts as lost by the platform this long after its deadline, if no step has ended it as `timeout`. */
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
@@ -77,7 +79,7 @@ async function endOverdue(deps: EndDeps, signal: AbortSignal): Promise<void> {
       deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
       await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE));
       // The row is settled, so a workflow that lives on finds nothing to do. While Temporal is away each call would
-      // wait for its deadline, so no call follows one that failed.
+      // wait for its deadline, so no call follows a failed call.
       if (reachable) await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
     },
     { signal, failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended') },
@@ -124,7 +126,10 @@ async function settle(deps: EndDeps, run: OpenRun, workflow: 'completed' | 'gone
   await endRun(deps, run.id, run.cancelRequested ? cancellation : failure('workflow_lost'));
 }
 
-/** A run that has not begun may begin on another build; one that has begun waits for workers of its own build. */
+/**
+ * Tells whether a run's workflow waits for a build without a live worker. A run that has not begun may begin on another
+ * build; one that has begun waits for workers of its own build.
+ */
 async function isStranded({ database, engine, admission }: EndDeps, runId: string): Promise<boolean> {
   const buildId = await engine.buildOf(runId);
   if (buildId === undefined) return false;

@@ -37,7 +37,7 @@ type SkipDeps = Pick<Core, 'metrics'> & { readonly admission: Pick<Admission, 'n
 
 /**
  * Skips scheduled runs of routines that have not begun, and for an archived routine also runs that people started.
- * After the commit, counts them and admits others.
+ * After the commit, counts the skipped runs and admits other runs.
  */
 export async function skipQueued(
   { metrics, admission }: SkipDeps,

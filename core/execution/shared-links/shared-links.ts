@@ -11,7 +11,7 @@ import { assertWithinQuota } from '#lib/quota.ts';
 export interface SharedLink {
   readonly id: string;
   readonly runId: string;
-  /** Null if the account or the key is gone. */
+  /** Person or API key that made the link; null if the account or the key is gone. */
   readonly createdBy: Author | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -33,7 +33,7 @@ const MAX_LINKS = 20;
 /** Guesses of 256 bits fail even without a limit; this limit bounds the load that a network can cause. */
 const OPENINGS: ThrottleRule = { name: 'shared-link', limit: 60, windowSeconds: 60 };
 
-/** SQL condition on a link `l` and its project `p`. */
+/** SQL condition on a link `l` and its project `p`: the link still works. */
 const holds = sql`l.expires_at > now() and l.created_at >= p.shared_links_since and p.deleted_at is null`;
 
 const columns = sql`l.id, l.run_id as "runId", l.created_at as "createdAt", l.expires_at as "expiresAt", l.views,
@@ -75,7 +75,7 @@ export function createSharedLink(
   });
 }
 
-/** Lists the links of a result that hold, the newest first. @throws {AppError} `run_not_found` */
+/** Lists the links of a result that still work, the newest first. @throws {AppError} `run_not_found` */
 export async function listSharedLinks(db: Db, { projectId, runId }: Place): Promise<SharedLink[]> {
   await readRun(db, projectId, runId);
   return db.rows<SharedLink>`
@@ -111,7 +111,7 @@ export interface SharedResult
 
 /**
  * Reads a result by the token of a link, and counts the view. Every link that shows nothing gets the same error.
- * @param network the caller's, which bounds its number of attempts
+ * @param network network of the caller, whose attempts are limited
  * @throws {AppError} `link_not_found`, `rate_limited`
  */
 export async function openSharedLink(db: Db, token: string, network: string): Promise<SharedResult> {

@@ -24,7 +24,7 @@ export function performAsk(
 ): Promise<ToolStepEnd> {
   const { runId, index, tool, isRehearsal } = step;
   return transaction(database, async (tx) => {
-    // The run is locked first, as by every statement. An attempt that another one has overtaken asks nothing.
+    // Lock the run first, as every statement does. An attempt that another attempt has overtaken asks nothing.
     const run = await tx.row<{ routineId: string; projectId: string; isPending: boolean }>`
       select runs.routine_id as "routineId", runs.project_id as "projectId",
         runs.state = 'running' and s.state = 'pending' as "isPending"

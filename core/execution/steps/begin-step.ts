@@ -35,7 +35,7 @@ export interface StepRun
   /** Revision of the version that the run executes. */
   readonly revision: number;
   readonly routineState: string;
-  /** Names the field of the definition that this release cannot read; null if it can read all. */
+  /** Names the field of the definition that this release cannot read; null if it can read all fields. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
   /** Skill revisions that the activation of the routine fixed; runs that no person starts use them. */
@@ -50,12 +50,12 @@ export interface StepRun
   /** Verdict of the gate, once the gate was asked and the run continues. */
   readonly gateVerdict: GateVerdict | null;
   readonly budgets: Budgets;
-  /** Model steps recorded before this one. */
+  /** Number of model steps recorded before this step. */
   readonly modelSteps: number;
   /** Milliseconds since the first attempt at this step began. */
   readonly stepAgeMs: number;
   readonly totalTokens: number;
-  /** US dollars as a decimal string; null while no priced step is recorded. */
+  /** Cost of the run so far in US dollars, as a decimal string; null while no priced step is recorded. */
   readonly costUsd: string | null;
   /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;
@@ -216,7 +216,7 @@ interface FoundRun extends Omit<
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 }
 
-/** Takes back an attempt that must wait: it has sent nothing, so it does not count. */
+/** Takes back an attempt that must wait: the attempt has sent nothing, so it does not count. */
 export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
   return sql`
         update steps set attempt = attempt - 1

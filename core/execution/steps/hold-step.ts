@@ -24,7 +24,7 @@ export async function ruleFor(db: Db, { tool, target }: ToolStep): Promise<rules
   return rules.matchingRule(await rules.standingRules(db, target.policy), tool.input);
 }
 
-/** Refuses a call that is made at once but refers to an action of its run, which has no result yet. */
+/** Refuses a call that is made at once but refers to an action of its run: the action has no result yet. */
 export async function refusedReference(
   db: Db,
   key: StepKey,
@@ -35,7 +35,7 @@ export async function refusedReference(
   return held.length === 0 ? undefined : judging.refused('reference_too_early');
 }
 
-/** Notes a call under a standing rule before it is sent, and counts it, in one transaction. */
+/** Notes a call under a standing rule and counts it, in one transaction, before the call is sent. */
 export async function confirmByRule(
   { database }: HoldDeps,
   sending: Sending,
@@ -44,7 +44,7 @@ export async function confirmByRule(
 ): Promise<boolean> {
   const named = { ...shown, rule: { id: rule.id, words: rules.ruleInWords(rule) } };
   return transaction(database, async (tx) => {
-    // The step first: every statement of a run locks in this order.
+    // Confirm the step first, because every statement of a run locks in this order.
     const isNoted = await confirmSending(tx, sending, named);
     if (isNoted && !(await rules.spendRule(tx, sending.policy, rule.id))) throw new RuleEnded();
     return isNoted;
@@ -54,12 +54,12 @@ export async function confirmByRule(
   });
 }
 
-/** Rolls the note back, because another call has spent the rule meanwhile. */
+/** Rolls the note back, because another call has used the rule up meanwhile. */
 class RuleEnded extends Error {}
 
 /**
  * Holds a call for a person. The action and the end of the step are recorded together, so that a repeated step finds
- * its action. The model is told at once, and the run continues.
+ * its action. The model learns at once that the call waits, and the run continues.
  */
 export async function holdToolStep(
   deps: HoldDeps,
@@ -118,7 +118,7 @@ async function judgeHeld(step: ToolStep, held: ReadonlyMap<string, string>): Pro
   return { kind: 'held', ...referring };
 }
 
-/** Earlier requests of a run, and the model's text beside the call. */
+/** Earlier requests of a run, and the text that the model wrote with the call. */
 interface Before {
   readonly held: readonly { readonly id: string; readonly name: string }[];
   readonly text: string | null;

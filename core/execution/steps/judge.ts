@@ -39,7 +39,7 @@ import { CALL_REQUEST, wasAskedToCall, writtenCall } from './written-call.ts';
 
 /** Consequence of a response: the end of the run, or a next step. */
 export interface JudgedResponse {
-  /** Undefined when the run continues. */
+  /** The end of the run; undefined when the run continues. */
   readonly ending: RunEnding | undefined;
   /** Results of searching the text for patterns, by the index of the check. */
   readonly patterns: Evidence['patterns'];
@@ -48,7 +48,7 @@ export interface JudgedResponse {
   /** The calls that follow; none are made if the run ends. */
   readonly calls: Omit<CallPlan, 'messages'>;
   readonly warnings: readonly StepWarning[];
-  /** US dollars as a decimal string; null if the model has no price. */
+  /** Cost in US dollars as a decimal string; null if the model has no price. */
   readonly costUsd: string | null;
 }
 
@@ -66,7 +66,7 @@ export async function judgeResponse(
   const warnings = responseWarnings(response, { sentTokens, isCallWritten: written !== undefined });
   const { messages, ...calls } = planToolCalls(response, run);
   const formed = await endingByForm(run, response, endingOf(run, { response, written, cutBy: granted.cutBy }));
-  // Repeated while Postgres is away: if the step failed here, the response would have to be paid for again.
+  // Repeat this while Postgres is away: if the step failed here, the response would have to be paid for again.
   const ending =
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const judged = { warnings, costUsd, calls };
@@ -81,20 +81,22 @@ export async function judgeResponse(
 
 interface Answered {
   readonly response: ModelResponse;
-  /** The tool whose call the response contains as text; undefined without one. */
+  /** The tool whose call the response contains as text; undefined if there is none. */
   readonly written: string | undefined;
-  /** The limit that lowered the output of this step, if one did. */
+  /** The limit that lowered the output of this step; undefined if none did. */
   readonly cutBy: FailureReason | undefined;
 }
 
-/** Returns the ending by this response; undefined when the run continues with tools, or with a reminder. */
+/**
+ * Returns the ending that follows from this response; undefined when the run continues with tools, or with a reminder.
+ */
 function endingOf(run: StepRun, answered: Answered): RunEnding | undefined {
   const { response, written, cutBy } = answered;
   const result = response.text === '' ? null : response.text;
   const end = finishClass(response.finishReason);
   if (end === 'withheld') return { ...failure('content_filtered'), result };
   const required = run.outcomeRule === 'required';
-  // The last call was cut with the output, so its arguments are not meant.
+  // The last call was cut with the output, so its arguments are incomplete.
   if (end === 'cut' && response.toolCalls.at(-1)?.invalid === true) {
     return { ...failure(cutBy ?? 'output_truncated'), result };
   }
@@ -134,8 +136,8 @@ function limitReached(run: StepRun, response: ModelResponse): FailureReason | un
 const SUMMARY_LENGTH = 500;
 
 /**
- * Takes the result from the call of `finish`, else from the text beside it, the text before the reminder, or the
- * summary.
+ * Takes the result from the call of `finish`, else from the text that came with it, the text before the reminder, or
+ * the summary.
  */
 function statedEnding(
   { outcome, summary, urgency, result: called, next }: Extract<Finish, { kind: 'stated' }>,
@@ -152,7 +154,7 @@ function statedEnding(
 
 /** The end of a run after the check of its result against the form that the routine asks for. */
 interface FormedEnding {
-  /** Undefined when the run continues. */
+  /** The end of the run; undefined when the run continues. */
   readonly ending: RunEnding | undefined;
   /** Messages to the model when it must send its result again. */
   readonly messages?: readonly ModelMessage[];
@@ -185,7 +187,7 @@ async function endingByForm(
 
 /**
  * Judges a run that would succeed by its tool calls and its routine's checks, and returns its ending: a failed check
- * makes the run fail. Reads the calls of earlier steps, which have ended and stay as they are.
+ * makes the run fail. Reads the calls of earlier steps, which no longer change.
  */
 export async function endingByChecks(
   db: Db,
@@ -219,7 +221,7 @@ function responseWarnings(
   { usage, call }: ModelResponse,
   { sentTokens, isCallWritten }: { readonly sentTokens: number; readonly isCallWritten: boolean },
 ): StepWarning[] {
-  // The token counts of an account's provider include its own protocol.
+  // The token counts of an account's provider include the tokens of its own protocol.
   const isCut = call === undefined && sentTokens > WORTH_COMPARING && usage.inputTokens < sentTokens / 2;
   return [
     ...(isCut ? (['prompt_cut'] as const) : []),

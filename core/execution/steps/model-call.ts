@@ -22,7 +22,10 @@ export interface StepsCore extends Core, ToolCallDeps {
 }
 
 export interface ModelResponse extends GatewayResponse {
-  /** The call on a model account that produced this response; undefined if a gateway responded. Recorded together. */
+  /**
+   * The call on a model account that produced this response, recorded together with it; undefined if a gateway
+   * responded.
+   */
   readonly call?: IssuedCall;
 }
 

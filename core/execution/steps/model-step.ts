@@ -86,7 +86,10 @@ async function askModel(
   }
 }
 
-/** A run that was delayed by failures of its provider was not too slow itself. */
+/**
+ * Returns the ending of a run whose time is over. A run that was delayed by failures of its provider was not too slow
+ * itself.
+ */
 function timeOver({ providerFailures }: StepRun): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
 }

@@ -33,7 +33,7 @@ export async function passGate(deps: StepsCore, run: StepRun, signal: AbortSigna
   throw Stop.overtaken();
 }
 
-/** A later attempt neither asks nor decides again: it gets the verdict of the earlier one. */
+/** A later attempt neither asks nor decides again: it gets the verdict of the earlier attempt. */
 async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promise<GateVerdict | undefined> {
   const recorded = await db.row<{ gate: GateVerdict }>`
     update runs set gate = coalesce(gate, ${storableJson(verdict)}::jsonb)
@@ -53,7 +53,7 @@ async function recordQuiet(
   runId: string,
   verdict: GateVerdict,
 ): Promise<GateVerdict | undefined> {
-  // A separate statement, so that the next ones see the writes of the run's last lock holder.
+  // Lock in a separate statement, so that the next statements see the writes of the run's last lock holder.
   const run = await tx.row<{ state: RunState; gate: GateVerdict | null }>`
     select state, gate from runs where id = ${runId} for no key update
   `;

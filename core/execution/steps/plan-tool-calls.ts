@@ -13,13 +13,13 @@ import { cut } from '#lib/text.ts';
 import type { ModelResponse } from './model-call.ts';
 import { shownArguments } from './tool-step-end.ts';
 
-/** Limit of calls for one response; the model gets a refusal for each further one. */
+/** Limit of calls for one response; the model gets a refusal for each further call. */
 const MAX_CALLS_OF_ANSWER = 32;
 
 export interface CallPlan {
   /** The assistant's part of the transcript, with a result for each call that is not made. */
   readonly messages: readonly ModelMessage[];
-  /** The steps that follow: first the calls to be made, in order, then those that were refused at once. */
+  /** The steps that follow: first the calls to be made, in order, then the calls that were refused at once. */
   readonly steps: readonly PlannedCall[];
   /** Names of the calls to be made. */
   readonly names: readonly string[];

@@ -41,7 +41,8 @@ export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadl
   const { signal } = deadline;
   const option = await findModel(deps, run);
   const opening = await prepareOpening(deps, run, signal, () => passGate(deps, run, signal));
-  // If a text did not fit its schema, the model is asked again under the schema, which leaves no room for tools.
+  // If a text did not fit its schema, the model is asked again with the schema. A request with a schema offers no
+  // tools.
   const tools = repairsText(run.transcript) ? {} : toolSet(run.tools);
   const isHeld = Object.keys(tools).length === 0 && option.abilities.structuredOutputs !== false;
   const fitted = await fitCall(deps.database, run, option, {
@@ -61,7 +62,7 @@ export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadl
   return { ...opening, option, ...fitted };
 }
 
-/** Returns the tools in the model library's form, without functions to execute them: each call is a step of its own. */
+/** Returns the tools in the model library's form, without functions to execute them: each call is a separate step. */
 export function toolSet(offered: readonly OfferedTool[]): ToolSet {
   return Object.fromEntries(
     offered.map(({ name, description, inputSchema }) => [
@@ -113,7 +114,10 @@ function counterOf(call: ModelCall): () => number {
   return () => (counted ??= countInput(call));
 }
 
-/** Records the notes, so that every later step sends them too. The steps of the tools still show the results. */
+/**
+ * Records the notes that replaced results, so that every later step sends them too. The tool steps still show the
+ * results.
+ */
 async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonly TranscriptStep[]): Promise<void> {
   await db.run`
     update steps s set messages = note.messages, tool = s.tool || ${JSON.stringify({ omittedFromStep: index })}::jsonb
@@ -142,13 +146,13 @@ export async function findModel(deps: StepsCore, run: StepRun): Promise<ModelOpt
   throw Stop.fails('blocked_model', deps.models.explainAbsence(run.model));
 }
 
-/** The statement that issues the call checks the account once more. */
+/** Checks that the run's account can be used. The statement that issues the call checks this once more. */
 async function assertAccountUsable(deps: StepsCore, { projectId, model, modelSteps }: StepRun): Promise<void> {
   if (model.connectionId === null) return;
   const account = await findUsableConnection(deps.database, deps.modelProviders, projectId, model.connectionId);
   if (account === undefined || account.provider !== model.provider) throw Stop.fails('blocked_connection');
   const { notBefore } = account;
-  // By the clock that all workers share; the clock of this machine may be wrong.
+  // Use the clock that all workers share, because the clock of this machine may be wrong.
   if (notBefore !== null && notBefore > (await databaseTime(deps.database))) {
     throw Stop.usedUp(notBefore, modelSteps === 0);
   }

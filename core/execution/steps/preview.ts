@@ -39,13 +39,13 @@ import {
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {
   readonly preamble: string;
-  /** Undefined if the text cannot be rendered; `blocked` then has the reason. */
+  /** The rendered text; undefined if it cannot be rendered: `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
-  /** Facts for the run, with version 0 without facts; null for a routine that uses none. */
+  /** Facts for the run, with version 0 if there are none; null for a routine that uses none. */
   readonly facts: { readonly version: number; readonly length: number } | null;
   readonly tools: StepRun['tools'];
-  /** The gate, with the reason why it may not be asked now (undefined if it may); null for a routine without one. */
+  /** The gate, with the reason why it may not be asked now (undefined if it may); null for a routine without a gate. */
   readonly gate: { readonly asks: Gate; readonly fault: string | undefined } | null;
   /** The reason why the run would end before its model is called; undefined if it would not. */
   readonly blocked: { readonly reason: RunReason | null; readonly message: string } | undefined;
@@ -210,7 +210,9 @@ async function plannedRun(
   };
 }
 
-/** The fields of a run that was just made. It may not wait, so a preview shows every wait as the end of the run. */
+/**
+ * The fields of a run that was just made. The run may not wait, so a preview shows every wait as the end of the run.
+ */
 const atItsFirstStep = {
   index: 0,
   attempt: 1,

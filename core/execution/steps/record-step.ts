@@ -41,7 +41,7 @@ export async function recordStep(
   deps.metrics.modelCost(step.option.modelId, costUsd);
   const text = { prompt, briefing, skillRevisions, factsVersion };
   const record: ModelStepRecord = { runId, index, attempt, ...text, response, messages, costUsd, warnings };
-  // Repeated while Postgres is away: a response that is not recorded would have to be paid for again.
+  // Repeat this while Postgres is away: a response that is not recorded would have to be paid for again.
   const recorded = await persistently(() => recordJudged(deps, run, record, judged), deadline.signal);
   if (recorded === undefined) throw Stop.overtaken();
   if (recorded === 'goes_on') {
@@ -232,17 +232,17 @@ export async function recordStepAndSuccess(
 }
 
 /**
- * Settles a response that came too late, because its run had ended or another attempt had recorded the step: it was
- * paid for, so its usage is added to the step, the run, the ledger and the totals. Everything else stays. Nothing is
- * added if this attempt was settled before, or if another attempt got the same response and was settled: a call on an
- * account is made once, however many attempts ask for it.
+ * Settles a response that came too late, because its run had ended or another attempt had recorded the step. The
+ * response was paid for, so its usage is added to the step, the run, the ledger and the totals. Everything else stays.
+ * Nothing is added if this attempt was settled before, or if another attempt got the same response and was settled: a
+ * call on an account is made once, even if several attempts ask for it.
  * @param tx transaction
  */
 async function settleLateResponse(tx: Db, record: ModelStepRecord, budgets: StepRun['budgets']): Promise<void> {
   const { runId, response, index } = record;
   const { call } = response;
   const used = spentBy(record);
-  // A separate statement, so that the next one sees the writes of the run's last lock holder.
+  // Lock in a separate statement, so that the next one sees the writes of the run's last lock holder.
   await tx.row`select id from runs where id = ${runId} for update`;
   const settled = await tx.run`
     with counted as (

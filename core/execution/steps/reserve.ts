@@ -20,7 +20,7 @@ import { settleLostCalls } from './unanswered-calls.ts';
 
 /** The output tokens that a model step may use. */
 export interface GrantedOutput {
-  /** Undefined leaves the limit of the output to the provider. */
+  /** The most output tokens; undefined leaves the limit to the provider. */
   readonly maxOutputTokens: number | undefined;
   /** Reason for ending the run if the model reaches `maxOutputTokens`; set when a limit lowered that number. */
   readonly cutBy: FailureReason | undefined;
@@ -31,7 +31,10 @@ export interface GrantedOutput {
 /** Output tokens that are reserved if neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
-/** Output tokens for a model without figures. Servers refuse more than their window, and small ones may fill it. */
+/**
+ * Output tokens for a model without figures. Servers refuse more than their window, and this number may fill a small
+ * one.
+ */
 const UNKNOWN_OUTPUT_TOKENS = 4_096;
 
 /** Time that a step has after its call to record the response, before its reservation expires. */
@@ -70,7 +73,7 @@ export async function reserveStep(
   const outputTokens = Math.min(wanted, left);
   const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
 
-  // The first in line looks often, so that a free amount does not stay idle.
+  // The first run in line looks often, so that a free amount does not stay idle.
   const [firstMs, laterMs] = [delayAfter(run.stepAgeMs, 3_000), delayAfter(run.stepAgeMs)];
   const reservation = await reserve(
     deps.database,
@@ -110,9 +113,9 @@ export async function reserveStep(
       throw Stop.fails('max_total_tokens', runLimitInWords(run));
     case 'wait':
       if (run.patienceMs <= 0) throw Stop.fails('budget_exceeded', HELD);
-      // Release the reservations of workers that died, which makes room.
+      // Release the reservations of workers that died, to make room.
       await settleLostCalls(deps, signal, run);
-      // The place of this run is free for another.
+      // This run leaves its place, so another run may be admitted.
       if (!run.inLine) deps.admission.nudge();
       throw Stop.waits(reservation.ahead === 0 ? firstMs : laterMs);
     case 'granted': {
@@ -137,8 +140,8 @@ export function outputBound(option: ModelOption, inputTokens: number): number {
 }
 
 /**
- * Locks the run before its step, as every other statement does. Not `for share`: the same statement changes a run that
- * must wait, and two statements that share a lock would deadlock.
+ * Locks the run before its step, as every other statement does. The lock is not `for share`: the same statement changes
+ * a run that must wait, and two statements that share a lock would deadlock.
  */
 function attemptUnderWay({ runId, index, attempt }: StepRun) {
   return sql`
@@ -155,8 +158,8 @@ function attemptUnderWay({ runId, index, attempt }: StepRun) {
 const LATE = sql`interval '30 seconds'`;
 
 /**
- * Counts the other runs that wait for the widest budget that limits this run, or for a budget inside it: all as
- * `others`, and the older runs, which come first, as `ahead`.
+ * Counts the other runs that wait for the widest budget that limits this run, or for a budget inside that budget: all
+ * of them as `others`, and the older runs, which have priority, as `ahead`.
  */
 function waitersBeside({ runId, organizationId }: StepRun, limits: readonly ScopeLimits[]): Sql {
   const widest = limits.find(isLimited);
@@ -171,7 +174,7 @@ function leaveLine({ runId }: StepRun): Sql {
   return sql`update runs set waits_until = null where id = ${runId}`;
 }
 
-/** Names the cost limit that refuses a model without prices, and who may lift it; undefined without one. */
+/** Names the cost limit that refuses a model without prices, and who may lift it; undefined without a cost limit. */
 export function limitOnUnpriced(
   limits: readonly ScopeLimits[],
   { prices }: Pick<ModelOption, 'prices'>,

@@ -9,13 +9,16 @@ import {
 } from '#core/execution/run-states/index.ts';
 import { sql, storable, type Db } from '#lib/database/index.ts';
 
-/** The outcome of a model step for the workflow: enough to take the next step, nothing private. */
+/** The outcome of a model step for the workflow. It suffices for taking the next step, and contains nothing private. */
 export type StepOutcome =
   | { readonly next: 'ended'; readonly state: RunState }
-  /** The same step again after `delayMs`: other steps hold the budget that it needs. */
+  /**
+   * Perform the same step again after `delayMs`, for example because other steps have reserved the budget that it
+   * needs.
+   */
   | { readonly next: 'wait'; readonly delayMs: number; readonly remainingMs: number }
   /**
-   * The next model step is at `nextIndex`, after these calls. Each call is a step of its own, from the next index on.
+   * The next model step is at `nextIndex`, after these calls. Each call is a separate step, from the next index on.
    * Only the names of the tools cross Temporal; they are made of letters, digits, `_` and `-`.
    */
   | {
@@ -36,8 +39,8 @@ export type Consequence =
   | { readonly kind: 'overtaken' };
 
 /**
- * Thrown by any part of a model step that ends it or lets it wait before its response is recorded, and caught in one
- * place, by `performModelStep`. A call that failed and may be made again is a `ModelFailure` instead.
+ * Ends a model step, or makes it wait, before its response is recorded. Any part of the step may throw a `Stop`; only
+ * `performModelStep` catches it. A call that failed and may be made again is a `ModelFailure` instead.
  */
 export class Stop extends Error {
   override readonly name = 'Stop';
@@ -74,7 +77,8 @@ export class Stop extends Error {
 
 /**
  * Returns a delay that grows with the time the step has waited, with a random part, so that waiting steps do not ask at
- * the same time. A wait of days asks some hundred times: each adds to the history of the workflow, which is bounded.
+ * the same time. A wait of days asks some hundred times: every request adds to the history of the workflow, which is
+ * bounded.
  */
 export function delayAfter(waitedMs: number, soonMs = 15_000): number {
   const delayMs = Math.max(Math.min(Math.max(waitedMs / 4, 500), soonMs), waitedMs / 60);
@@ -93,9 +97,9 @@ export class ModelFailure extends Error {
   /** True when the service itself gave up a running call, so that its usage is never stated. */
   readonly cutOff: boolean;
   /**
-   * Records the end of an account's call that was cut off. The transaction that settles the usage calls this function:
-   * several attempts may get the same outcome, and only the one that gets true counts the usage. Undefined at the
-   * gateway.
+   * Records the end of an account's call that was cut off. The transaction that settles the usage calls this function.
+   * Several attempts may get the same outcome: only the attempt for which the function returns true counts the usage.
+   * Undefined at the gateway.
    */
   readonly endCall: EndCutCall | undefined;
   /** The provider's own words, cleaned; empty without words. Only people who may read the run get them. */
@@ -104,7 +108,7 @@ export class ModelFailure extends Error {
   readonly isStarting: boolean;
   /** Usage that the provider stated for a call that was cut off. */
   readonly usage: Usage | undefined;
-  /** The finish reason of a response that does not count; undefined without one. */
+  /** The finish reason of a response that does not count; undefined if it had none. */
   readonly finishWord: string | undefined;
   /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -151,7 +155,7 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Returns the pause before the next attempt at a model step: the provider's own, or one that doubles. Counts the
+ * Returns the pause before the next attempt at a model step: the provider's own, or a pause that doubles. Counts the
  * provider's failures, not the attempts that were lost with a worker.
  * @param firstPauseMs the pause before the second attempt, which doubles
  * @returns undefined when there is no next attempt: it would be useless, one too many, or too late for the run
@@ -169,7 +173,7 @@ export function retryDelayMs(
 }
 
 export interface FailedAttempts {
-  /** Failed attempts of the step because of its provider, this one included. */
+  /** Failed attempts of the step because of its provider, including this attempt. */
   readonly providerFailures: number;
   /** Milliseconds that the run has left. */
   readonly remainingMs: number;
@@ -177,7 +181,7 @@ export interface FailedAttempts {
 
 /**
  * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Records
- * nothing if another attempt has recorded the step or the run has ended, as the next attempt will see.
+ * nothing if another attempt has recorded the step or the run has ended.
  */
 export async function recordFailedAttempt(
   db: Db,

@@ -64,7 +64,7 @@ export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['e
   return ownEnd(tool, { ok: outcome.ok, text, told: fenced(text) });
 }
 
-/** @param end.told the text for the model, which is the service's own or fenced */
+/** @param end.told the text for the model: the service's own text, or a fenced text */
 export function ownEnd(
   tool: PendingTool,
   { ok, text, told }: { readonly ok: boolean; readonly text: string; readonly told: string },
@@ -99,7 +99,7 @@ export function heldEnd(tool: PendingTool, action: NonNullable<ToolRecord['actio
 
 function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'answered'>): ToolStepEnd {
   const { record, text } = readResult(result, secrets);
-  // The tool's own words stay on record for a person; the model does not get them, as they may be wrong.
+  // The tool's own words stay on record for a person. The model does not get them, because they may be wrong.
   if (unusable !== undefined) {
     const told = `The call was made and may have taken effect, but its answer cannot be used: ${unusable}.`;
     return {
@@ -132,7 +132,7 @@ function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Made<'faile
   };
 }
 
-/** Tells the model of a rehearsal which answer its call gets. */
+/** Explains to the model of a rehearsal which answer its call gets. */
 const REHEARSED = {
   schema:
     'Rehearsed: the call was checked and recorded, but not made, and nothing has changed. A made-up answer of the form that the tool declares stands in; none of its values is real.',
@@ -142,7 +142,7 @@ const REHEARSED = {
     'Rehearsed: the call was checked and recorded, but not made, and nothing has changed. Nothing stands in for its answer; go on as if it had succeeded.',
 } as const;
 
-/** Returns the end of a call of a rehearsal, which was not made. */
+/** Returns the end of a rehearsal's call, which was not made. */
 export function stagedEnd(
   tool: PendingTool,
   { standIn, text, secrets }: Omit<rehearsing.StagedCall, 'kind'>,
@@ -158,7 +158,7 @@ function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMe
   return { role: 'tool', content: [{ type: 'tool-result', toolCallId: tool.callId, toolName: tool.name, output }] };
 }
 
-/** Returns the arguments of a call for display, without these secrets and texts that look like one. */
+/** Returns the arguments of a call for display, without the given secrets and without texts that look like a secret. */
 export function shownArguments(
   args: unknown,
   secrets: readonly string[],

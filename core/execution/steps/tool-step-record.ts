@@ -12,7 +12,7 @@ import type { StepState } from '#core/execution/run-states/index.ts';
 import { sql, storableJson, type Db } from '#lib/database/index.ts';
 import type { ToolStepEnd } from './tool-step-end.ts';
 
-/** The outcome of a call for the workflow, which does not act on it. */
+/** The outcome of a call. The workflow gets the outcome but does not act on it. */
 export type ToolStepOutcome = ToolStepEnd['state'] | 'skipped';
 
 export interface StepKey {
@@ -28,9 +28,9 @@ export interface ToolStep {
   readonly state: StepState;
   readonly attempt: number;
   readonly tool: PendingTool;
-  /** The calls that this run has sent before under the same policy, including the gate's. */
+  /** The calls that this run has sent before under the same policy, including the call of the gate. */
   readonly earlierCalls: number;
-  /** Undefined if the policy or the connection is gone. */
+  /** Policy and connection of the call; undefined if one of them is gone. */
   readonly target: ToolTarget | undefined;
 }
 
@@ -86,7 +86,7 @@ export async function confirmSending(
   return noted > 0;
 }
 
-/** Records the end of a call. Only the first attempt to do so succeeds. */
+/** Records the end of a call. Only the first attempt to record it succeeds. */
 export async function recordToolStep(db: Db, step: StepKey, end: ToolStepEnd): Promise<boolean> {
   const recorded = await db.run`
     update steps set state = ${end.state}, error_message = ${end.errorMessage}, finished_at = now(),

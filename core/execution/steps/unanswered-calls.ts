@@ -42,15 +42,15 @@ export async function settleCutCall(
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
       transaction(database, async (tx) => {
-        // A separate statement, so that the next ones see the writes of the run's last lock holder.
+        // Lock in a separate statement, so that the next ones see the writes of the run's last lock holder.
         await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });
         if (isFirst) await notifySpending(tx, run);
         return isFirst;
       });
-    // On an account, repeated while Postgres is away: until its outcome is recorded, the call keeps its request id, and
-    // the step can make no other call.
+    // On an account, repeat this while Postgres is away: until its outcome is recorded, the call keeps its request id,
+    // and the step can make no other call.
     const settled = await (endCall === undefined ? record() : persistently(record, call.signal));
     if (settled) metrics.modelCost(option.modelId, spent.costUsd);
     return settled;
@@ -62,7 +62,7 @@ export async function settleCutCall(
 
 interface EndOfCall {
   readonly error: unknown;
-  /** True when the time of its run is over. */
+  /** True when the time of the call's run is over. */
   readonly isOver: boolean;
 }
 
@@ -76,7 +76,7 @@ async function isCutOff(db: Db, runId: string, call: ModelCall, { error, isOver 
 /** Calls settled at a time: as many as a few workers lose together. The next caller continues. */
 const BATCH = 500;
 
-/** Limit for a waiting step: enough to make room for it, without settling the same hundreds as the sweep. */
+/** Limit for a waiting step: enough to make room for the step, while the sweep settles the rest. */
 const BATCH_OF_WAITER = 20;
 
 /**
@@ -105,8 +105,8 @@ export async function settleLostCalls(
 
 async function settleLostCall({ database, metrics }: Pick<Core, 'database' | 'metrics'>, attempt: Attempt) {
   const counted = await transaction(database, async (tx) => {
-    // Run, step, reservation, totals: the order of locks of every statement. A run that another statement has locked is
-    // left for the next time.
+    // Lock run, step, reservation and totals in this order, as every statement does. Leave a run that another statement
+    // has locked for the next time.
     const run = await tx.row<{ routineId: string; modelId: string }>`
       select routine_id as "routineId",
         (select model_id from steps where run_id = runs.id and index = ${attempt.index}) as "modelId"
@@ -127,13 +127,14 @@ async function settleLostCall({ database, metrics }: Pick<Core, 'database' | 'me
   if (counted !== undefined) metrics.modelCost(counted.modelId, counted.costUsd);
 }
 
-/** The output of a call without a response is unknown. */
+/** Returns a usage with input alone, because the output of a call without a response is unknown. */
 function inputOnly(inputTokens: number): Usage {
   return { ...NO_USAGE, inputTokens, estimated: true };
 }
 
 /**
- * Adds the usage of a call without a response to its step, its run, the ledger and the totals, also after the end.
+ * Adds the usage of a call without a response to its step, its run, the ledger and the totals, even after the run has
+ * ended.
  * @param tx transaction that has locked the run
  * @param options.onAccount true for a call on an account: all attempts share it, and one may have recorded its response
  * @returns whether it was added; false when it is in the ledger already

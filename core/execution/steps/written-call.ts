@@ -30,17 +30,17 @@ function withoutQuotations(text: string): string {
 /** Marks with which model families write calls that their server should have parsed. */
 const MARKS = new RegExp(
   [
-    // DeepSeek's DSML; its bars vary.
+    // DSML of DeepSeek, with varying bars.
     String.raw`</?[|｜‖]{1,2} ?DSML ?[|｜‖]{1,2}\w*`,
-    // Hermes, Qwen, GLM, Claude, MiniMax and Grok.
+    // Tags of Hermes, Qwen, GLM, Claude, MiniMax and Grok.
     String.raw`<(?:\w{2,10}:)?(?:tool_calls?|tool_use|function_calls?|invoke)\b|<function=`,
     // Special tokens of DeepSeek, Kimi, Granite, Gemma, Llama, Command and InternLM.
     String.raw`<[|｜] ?(?:tool|python_tag|start_action|action_start|plugin)[^>\n]{0,30}>?`,
-    // Mistral, Gemini and older Qwen models.
+    // Brackets and fences of Mistral, Gemini and older Qwen models.
     String.raw`\[(?:tool|function)_calls?\]|(?:${'```'}|~~~)tool_(?:code|calls?)|✿FUNCTION✿`,
     // Channels of gpt-oss, whole and without their marks.
     String.raw`\bto=(?=functions\.)|<\|channel\|>[^<\n]{0,40}\bto=`,
-    // ReAct, Kimi and Gemma without their tokens.
+    // Calls of ReAct, and of Kimi and Gemma without their tokens.
     String.raw`^Action:(?=[^\n]*\n\s*Action Input:)|^functions\.(?=[\w-]+\()|^call:(?=[\w-]+\{)`,
   ].join('|'),
   'gim',

@@ -2,7 +2,7 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { AuditAction } from './actions.ts';
 
-/** The author of a change, and the address it came from. */
+/** The author of a change, and the address from which the change was made. */
 export interface Actor {
   readonly kind: 'person' | 'key' | 'system';
   /** The id of the person or of the API key; null for the service itself. */
@@ -29,7 +29,7 @@ interface AuditEntry {
   readonly details?: AuditDetails;
 }
 
-/** A change of a subject that knows only its project. The organization is read from the project. */
+/** A change for which the caller has only the project. The organization is read from the project. */
 type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & { readonly projectId: string };
 
 /** Records a change, in the transaction that makes it. */
@@ -43,7 +43,7 @@ export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {
   `;
 }
 
-/** Records a change of a subject that knows only its project, in the transaction that makes it. */
+/** Records a change for which the caller has only the project, in the transaction that makes the change. */
 export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Promise<void> {
   const { by, projectId, action, targetId, details } = entry;
   await tx.run`
@@ -59,7 +59,7 @@ export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Prom
 export interface Author {
   readonly kind: 'person' | 'key';
   readonly id: string;
-  /** Null for an account or a key that is gone. */
+  /** Present name of the author; null for an account or a key that is gone. */
   readonly name: string | null;
 }
 

@@ -14,7 +14,7 @@ export const NO_USAGE: Usage = {
 
 export type { Prices };
 
-/** Returns the prices for a step with this many input tokens: long steps may have prices of their own. */
+/** Returns the prices for a step with this many input tokens: long steps may have other prices. */
 export function pricesAt(
   prices: Pick<Prices, 'input' | 'output' | 'above'>,
   inputTokens: number,

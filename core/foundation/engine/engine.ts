@@ -41,7 +41,7 @@ export interface StartableAction {
 
 /** Starts, cancels and looks up workflows. Every method but `isHealthy` throws when Temporal cannot be reached. */
 export interface Engine {
-  /** Starts a run's workflow: an open or completed one stays unchanged, a terminated one starts again. */
+  /** Starts a run's workflow: an open or completed workflow stays unchanged, a terminated workflow starts again. */
   startRun(run: StartableRun): Promise<void>;
   /** Starts the workflow that makes a delivery's next attempt, unless it is open already. */
   startDelivery(delivery: StartableDelivery): Promise<void>;
@@ -97,8 +97,8 @@ export function createEngine(client: Client, taskQueue: string): Engine {
           workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
           args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
           staticSummary: `${run.trigger} run of ${run.routineId}`,
-          // Temporal's own last bound. A run may wait twice, for its first step and for a budget. The sweep settles a
-          // stuck run and ends its workflow long before.
+          // Temporal's own limit, as a last resort. A run may wait twice, for its first step and for a budget. The
+          // sweep settles a stuck run and ends its workflow long before.
           workflowExecutionTimeout: `${2 * LONGEST_QUEUE_SECONDS + run.timeoutSeconds + 3_600}s`,
           priority: { fairnessKey: run.organizationId },
           typedSearchAttributes: new TypedSearchAttributes([

@@ -17,7 +17,7 @@ type Claim =
   | {
       readonly kind: 'first';
       readonly newId: (resource: Resource) => string;
-      /** Keeps the response for replays. */
+      /** Stores the response for repeated requests. */
       store(response: StoredResponse): Promise<void>;
       /**
        * Releases the key without a response. A refused request changed nothing, so its key is forgotten. After an
@@ -28,8 +28,8 @@ type Claim =
 
 /**
  * Claims an `Idempotency-Key` for one request (Stripe's semantics; draft-ietf-httpapi-idempotency-key-header). `scope`
- * is the tenant and the operation. A claim that was neither stored nor released, because the process died, may be taken
- * over after a minute; the new request then creates its resource under the same id.
+ * is the tenant and the operation. If the process died and left a claim open, another request may take it over after a
+ * minute; that request creates its resource under the same id.
  * @throws {AppError} `idempotency_key_reused`, `idempotency_in_progress`
  */
 export async function claimIdempotencyKey(

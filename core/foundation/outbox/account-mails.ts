@@ -9,7 +9,7 @@ import { accountPage } from './mail-body.ts';
 import { attemptMail } from './send-mail.ts';
 import { findWaiting, NOT_THERE, queueMessages, recordSending } from './waiting.ts';
 
-/** A mail about an account. It is stored sealed, because its link gives access. */
+/** A mail about an account. The mail is stored sealed, because its link gives access. */
 const accountMail = z.object({
   to: z.string(),
   subject: z.string(),

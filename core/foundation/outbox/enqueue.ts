@@ -11,7 +11,7 @@ import { NOT_THERE, queueMessages } from './waiting.ts';
 export async function enqueueMail(
   tx: Db,
   mail: Omit<MessageSubject, 'projectId'> & {
-    /** Null for a mail about several projects. */
+    /** Project of the mail; null for a mail about several projects. */
     readonly projectId: string | null;
     readonly kind: MessageKind;
     readonly userIds: readonly string[];

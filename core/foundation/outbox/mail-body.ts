@@ -111,8 +111,8 @@ function buttonTo(url: string, label: string): string {
 
 /**
  * Writes the page of a mail, headed by the address of the instance. Each element has its own style, because many mail
- * programs drop the head; programs that keep the head also follow a dark screen. The page has no images and loads
- * nothing.
+ * programs drop the head; programs that keep the head also get colors for a dark screen. The page has no images and
+ * loads nothing.
  */
 function pageOf(page: { subject: string; uiOrigin: string; inside: readonly string[] }): string {
   const { subject, uiOrigin, inside } = page;

@@ -26,7 +26,7 @@ export function joinParts(parts: readonly MailPart[]): MailContent {
         path: `/p/${projectId}`,
       })),
     ),
-    // Leads to the project that was open last.
+    // This path leads to the project that was open last.
     path: '/',
     button: 'Open Home',
   };

@@ -67,7 +67,7 @@ export interface MailPart {
   readonly sections: readonly MailSection[];
 }
 
-/** A section of a mail under a heading of its own. */
+/** A section of a mail, with a heading. */
 export interface MailSection {
   readonly heading: string;
   /** Path of the page in the dashboard that the heading links to. */
@@ -116,7 +116,7 @@ const NOT_UNSUBSCRIBABLE: ReadonlySet<MessageKind> = new Set([
 /** A message about a run, as its detail shows it. */
 export interface RunMessage {
   readonly kind: MessageKind;
-  /** The masked address of a person, or the host of a monitor; null when it had no recipient. */
+  /** The masked address of a person, or the host of a monitor; null when the message had no recipient. */
   readonly to: string | null;
   readonly state: MessageState;
   /** Time at which the message reached its state, or was queued if it still waits. */
@@ -166,8 +166,8 @@ export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<
 }
 
 /**
- * Cancels the unsent messages about a project that is being deleted, and removes its part from mails about several
- * projects.
+ * Cancels the unsent messages about a project that is being deleted, and removes the project's part from mails about
+ * several projects.
  */
 export async function cancelMessages(tx: Db, projectId: string): Promise<void> {
   await tx.run`

@@ -83,7 +83,7 @@ export async function optIn(db: Db, optOut: OptOut): Promise<void> {
   await db.run`delete from mail_optouts where user_id = ${optOut.userId} and scope_id = any(${scopesOf(optOut)})`;
 }
 
-/** Replaces an opt-out by narrower ones. Does nothing if the person has not made that opt-out. */
+/** Replaces an opt-out by narrower opt-outs. Does nothing if the person has not made that opt-out. */
 export async function narrowOptOut(db: Db, { userId, scopeId }: OptOut, others: readonly string[]): Promise<void> {
   await db.run`
     with ended as (

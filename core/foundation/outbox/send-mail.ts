@@ -63,8 +63,8 @@ interface Stops {
 }
 
 /**
- * Returns the links that end digests. A mail about one project has the project's own link; any other has one link for
- * all projects and one for each.
+ * Returns the links that end digests. A mail about one project has the project's own link; any other mail has one link
+ * for all projects and one link for each project.
  */
 function endingDigests(userId: string, parts: readonly MailPart[], links: UnsubscribeLinks): Stops {
   const [first] = parts;

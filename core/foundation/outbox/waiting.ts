@@ -20,7 +20,7 @@ export interface WaitingMessage {
   /** Confirmed address of a member; null when the person may not be mailed. */
   readonly address: string | null;
   readonly optedOut: boolean;
-  /** Projects in this digest that the person may read, without those whose digests they have ended. */
+  /** Projects in this digest that the person may read and whose digests the person has not ended. */
   readonly projectIds: readonly string[];
 }
 

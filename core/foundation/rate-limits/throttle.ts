@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Allows at most `limit` events under one key in a window that begins with the first of them. */
+/** Allows at most `limit` events under one key in a window that begins with the first event. */
 export interface ThrottleRule {
   readonly name: string;
   readonly limit: number;
   readonly windowSeconds: number;
 }
 
-/** The events under a key in the current window, this one included, and the seconds until the next window. */
+/** The events under a key in the current window, including the present event, and the seconds until the next window. */
 export interface WindowUse {
   readonly count: number;
   readonly resetSeconds: number;
@@ -85,7 +85,7 @@ const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 
 /**
  * Counts a sign-in at a provider that a person begins. Each sign-in sends requests to a server, may register a client
  * there, and uses up limits that the provider sets for the operator.
- * @param at a provider, or a group of providers with one count
+ * @param at a provider, or a group of providers that are counted together
  * @throws {AppError} `rate_limited`
  */
 export async function assertMayBeginSignIn(db: Db, userId: string, at: string): Promise<void> {
@@ -97,7 +97,7 @@ export async function assertMayBeginSignIn(db: Db, userId: string, at: string): 
  * @returns how many
  */
 export function forgetCounts(db: Db, limit: number): Promise<number> {
-  // There is no index, because every request would have to update it.
+  // The table has no index for this, because every request would have to update it.
   return deleteBatch(db, {
     table: 'rate_limits',
     where: sql`window_start < now() - interval '1 day'`,

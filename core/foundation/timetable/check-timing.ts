@@ -69,7 +69,7 @@ export function checkTimeZone(timezone: string): void {
 
 export const TIMING_WARNINGS = ['either_day', 'no_time_in_window'] as const;
 
-/** A warning about a schedule that can be saved all the same. */
+/** A warning about a schedule that can be saved nevertheless. */
 export interface TimingWarning {
   readonly code: (typeof TIMING_WARNINGS)[number];
   readonly message: string;

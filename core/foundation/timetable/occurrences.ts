@@ -30,7 +30,7 @@ export async function listOccurrences(
   const pending = routines.flatMap((routine) => firstOf(routine, from, to));
   const occurrences: Occurrence[] = [];
   while (pending.length > 0 && occurrences.length <= limit) {
-    // Computes only the returned times. A project has few active routines, so each round compares them all.
+    // Compute only the returned times. A project has few active routines, so each round compares all of them.
     const earliest = pending.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
     const { routine, timetable, scheduledFor, startsAt } = earliest;
     occurrences.push({ routineId: routine.id, routineName: routine.name, scheduledFor, startsAt });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { jitterMs, nextInTimetable, nextTimes, parseStoredSchedule, type Timetable } from '#lib/schedule/index.ts';
 
-/** The fields that say when a routine is due. Its `skipDates` ascend. */
+/** The fields that say when a routine is due. Its `skipDates` are in ascending order. */
 export interface TimingFields extends Omit<Timetable, 'schedule'> {
   readonly schedule: string;
   /** Longest delay after the scheduled time; the routine's id decides the actual delay. */
@@ -21,7 +21,7 @@ export interface Timing extends TimingFields {
   readonly id: string;
 }
 
-/** Time at which the schedule next looks at an active routine; null while the routine has no schedule. */
+/** Time at which the scheduler next examines an active routine; null while the routine has no schedule. */
 interface Timed extends Timing {
   readonly nextRunAt: Date | null;
 }
@@ -43,7 +43,9 @@ export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Dat
   return new Date(instant.getTime() - jitterMs(id, jitterSeconds));
 }
 
-/** Returns the time of the next occurrence or, after the last one, the time at which a claim pauses the routine. */
+/**
+ * Returns the time of the next occurrence or, after the last occurrence, the time at which a claim pauses the routine.
+ */
 function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));
 }
@@ -61,7 +63,9 @@ export function nextTimeFrom(timing: Timing, now: Date): Date {
   return nextTimeOf(timing, withoutJitter(timing, now));
 }
 
-/** Returns the next times at which runs of an active routine would start: `count`, or fewer up to its end. */
+/**
+ * Returns the next times at which runs of an active routine would start: `count` times, or fewer if the window ends.
+ */
 export function nextStarts(timing: Timing, now: Date, count: number): Date[] {
   const times = nextTimes(timetableOf(timing), withoutJitter(timing, now), count);
   return times.map((time) => withJitter(timing, time));

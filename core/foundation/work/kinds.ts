@@ -30,13 +30,13 @@ export type EndedWork = Exclude<WorkOutcome, { readonly state: 'retry' }>;
 interface AnyKind {
   /** Number of rows attempted at the same time: few enough to end well within their lease. */
   readonly batch: number;
-  /** Waits between attempts. After the last one the row is given up. */
+  /** Waits between attempts. After the last attempt the row is given up. */
   readonly waitsMs: readonly number[];
 }
 
 /**
- * A kind whose whole effect is in Postgres: it happens exactly once, in the transaction that removes the row. A row
- * that was given up stays in the queue for operators.
+ * A kind whose whole effect is in Postgres. The effect happens exactly once, in the transaction that removes the row. A
+ * row that was given up stays in the queue for operators.
  */
 export interface RecordKind extends AnyKind {
   readonly record: (tx: Db, item: WorkItem) => Promise<void>;

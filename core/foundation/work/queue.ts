@@ -47,7 +47,7 @@ export function claimWork(db: Db, kind: string, limit: number): Promise<WorkItem
 }
 
 /**
- * Removes a row and does `then` in the same transaction. Does nothing if the lease has run out and another attempt has
+ * Removes a row and calls `then` in the same transaction. Does nothing if the lease has run out and another attempt has
  * begun.
  */
 export function finishWork(

@@ -16,7 +16,7 @@ export interface Chat {
   readonly host: string;
   /** Time at which the chat began to refuse the address for good; null while the address works. */
   readonly goneAt: Date | null;
-  /** The chat's own word for the refusal, or the HTTP status. */
+  /** The chat's own name for the refusal, or the HTTP status. */
   readonly goneReason: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -11,7 +11,7 @@ const MOST_CHOICES = 8;
 /** A question of the model, in the text that people see. */
 export interface AskedQuestion {
   readonly question: string;
-  /** Null if any text may be the answer. */
+  /** The permitted answers; null if any text may be the answer. */
   readonly choices: readonly string[] | null;
   /** The answer that counts until a person gives another answer; null for none. */
   readonly defaultAnswer: string | null;

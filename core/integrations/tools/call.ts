@@ -86,7 +86,7 @@ export async function callOnce(
   return confirmed ? send(deps, caller, wanted, decided) : { kind: 'overtaken' };
 }
 
-/** Decides whether a call may be made. An allowed call comes with the session on which its tool was found. */
+/** Decides whether a call may be made. For an allowed call, also returns the session on which its tool was found. */
 export async function prepare(
   deps: ToolCallDeps,
   caller: Caller,
@@ -115,7 +115,7 @@ export async function prepare(
   return decision;
 }
 
-/** Reasons that concern the tool itself and so disable its policy, not only this one call. */
+/** Reasons that concern the tool itself: they disable its policy, and not only refuse this one call. */
 const RETIRING: ReadonlySet<RefusalReason> = new Set(['tool_changed', 'tool_vanished']);
 
 /**

@@ -107,8 +107,8 @@ function assertThere({ vanishedAt }: ToolPolicy): void {
 type Limits = Pick<PolicyChange, 'maxCallsPerRun' | 'argumentSchema'>;
 
 /**
- * Tells whether limits are stricter. A schema in place of another one never counts as stricter, because the new schema
- * may allow anything.
+ * Tells whether limits are stricter. A schema in place of another schema never counts as stricter, because the new
+ * schema may allow anything.
  */
 function isStricter(before: Limits, after: Limits): boolean {
   const calls = after.maxCallsPerRun ?? Number.POSITIVE_INFINITY;

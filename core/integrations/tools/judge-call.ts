@@ -14,7 +14,7 @@ import { type ToolTarget, findPolicy } from './queries.ts';
 
 /** A call that a model asks for, with its record. */
 export interface WantedCall {
-  /** Undefined if the policy or its connection is gone. */
+  /** Policy and connection of the call; undefined if one of them is gone. */
   readonly target: ToolTarget | undefined;
   readonly input: unknown;
   readonly runStartedAt: Date;

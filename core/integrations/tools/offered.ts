@@ -3,9 +3,9 @@ import { sql, type Sql } from '#lib/database/index.ts';
 import { readableNow, type ProjectTool } from './queries.ts';
 import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './own-tools.ts';
 
-/** A tool as the model knows it. A built-in tool has neither policy nor connection. */
+/** A tool as the model sees it. A built-in tool has neither policy nor connection. */
 export interface CallableTool {
-  /** Unique in the run; at most 64 letters, digits, `_` and `-`, as providers require. */
+  /** Name, unique in the run: at most 64 letters, digits, `_` and `-`, as providers require. */
   readonly name: string;
   readonly policyId: string | null;
   readonly connectionId: string | null;
@@ -37,12 +37,12 @@ interface Unnamed extends ProjectTool {
   readonly clashes: boolean;
 }
 
-/** A tool as `offeredToolsJson` selects it, for `offeredTools` to name. */
+/** A tool as `offeredToolsJson` selects it; `offeredTools` gives the tool its name. */
 export interface OfferedToolJson extends Unnamed {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** A tool as `callableToolsJson` selects it, for `callableTools` to name. */
+/** A tool as `callableToolsJson` selects it; `callableTools` gives the tool its name. */
 export interface CallableToolJson extends Unnamed {
   readonly hints: ToolHints;
 }
@@ -85,8 +85,8 @@ function enabled({ projectId, routineId }: { projectId: Sql; routineId: Sql }): 
 
 /**
  * Names the tools of a run: first the service's own tools that the run's version has, then the tools of its
- * connections. A tool with an invisible character in its definition is left out: discovery refuses it now, but older
- * policies may have one.
+ * connections. Discovery refuses a tool with an invisible character in its definition; such a tool of an older policy
+ * is left out here.
  */
 export function offeredTools(confirmed: readonly OfferedToolJson[], rule: OwnToolRule): OfferedTool[] {
   const found = confirmed.filter(({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined);

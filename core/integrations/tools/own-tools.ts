@@ -20,8 +20,8 @@ export interface OwnToolRule extends FinishRule {
 }
 
 /**
- * Returns the tools of the service that runs of a routine are offered. Beside other tools, `finish` asks for a typed
- * result: a request with a schema for the text keeps many servers from calling tools.
+ * Returns the tools of the service that runs of a routine are offered. If there are other tools, `finish` takes the
+ * typed result, because many servers call no tools when a request has a schema for the text.
  * @param others number of tools of the routine's connections
  */
 export function ownTools(rule: OwnToolRule, others: number): readonly OwnToolName[] {

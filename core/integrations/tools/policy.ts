@@ -65,7 +65,7 @@ export function checkedSchemas({
 
 /**
  * Tells whether a call that may have been carried out can be repeated. The server's hint counts because a person
- * confirmed the definition with it; a contradictory hint counts as no.
+ * confirmed the definition with it; a contradictory hint counts as a no.
  */
 export function isRepeatable(
   policy: Pick<ToolPolicy, 'state' | 'annotations' | 'definitionHash' | 'confirmedHash'>,

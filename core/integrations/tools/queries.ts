@@ -38,7 +38,9 @@ export interface ProjectTool {
   readonly description: string | null;
 }
 
-/** Lists the tools that the ready connections of a project offer, as its routines know them; at most 100. */
+/**
+ * Lists the tools that the ready connections of a project offer, as far as its routines have found them; at most 100.
+ */
 export function toolsOfProject(db: Db, projectId: string): Promise<ProjectTool[]> {
   return db.rows<ProjectTool>`
     select distinct on (c.name, p.tool_name) p.connection_id as "connectionId", c.name as "connectionName",

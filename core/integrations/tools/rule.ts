@@ -1,6 +1,6 @@
 import { pointerTokens, valueAt, type JsonObject } from '#lib/json.ts';
 
-/** A value that conditions compare with: a text, a boolean, null, or a number that a double holds. */
+/** A value that conditions compare with: a text, a boolean, null, or a number that a double represents. */
 export type RuleValue = string | number | boolean | null;
 
 /** A condition on one argument of a call. */
@@ -37,7 +37,7 @@ export function matchingRule<Rule extends Pick<ToolRule, 'conditions'>>(
 
 /**
  * Tells whether arguments meet a condition. Missing values, values of another type and numbers that no double
- * represents meet none.
+ * represents meet no condition.
  */
 function isMet(condition: RuleCondition, args: JsonObject): boolean {
   const value = valueAt(args, condition.pointer);

@@ -27,7 +27,7 @@ interface PolicyScope {
 const MAX_RULES = 50;
 
 /**
- * Makes a rule for the definition of the tool that is confirmed now. The rule counts while the policy holds calls.
+ * Makes a rule for the definition of the tool that is confirmed now. The rule applies while the policy holds calls.
  * @throws {AppError} `policy_not_found`, `routine_not_found`, `routine_archived`, `limit_reached`, and
  * `invalid_request` for a policy that holds no calls
  */
@@ -64,7 +64,7 @@ export function createRule(
   });
 }
 
-/** Lists the rules of a policy, also those that have ended, the newest first. @throws {AppError} `policy_not_found` */
+/** Lists the rules of a policy, including ended rules, the newest first. @throws {AppError} `policy_not_found` */
 export async function listRules(db: Db, scope: PolicyScope, page: Page): Promise<ToolRule[]> {
   await readPolicy(db, scope);
   const { projectId, policyId } = scope;

@@ -110,14 +110,14 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 const MARK = '[redacted]';
 
-/** Shortest secret that is removed: a shorter one could be an ordinary word. */
+/** Shortest secret that is removed: a shorter secret could be an ordinary word. */
 const MIN_SECRET_LENGTH = 6;
 
 /** Matches credentials by the prefixes that issuers chose for finding leaks. */
 const TOKEN =
   /\b(?:sk-[\w-]{20,}|gh[pousr]_\w{30,}|github_pat_\w{30,}|xox[abprs]-[\w-]{10,}|whsec_[\w+/=]{20,}|AKIA[0-9A-Z]{16})/g;
 
-/** A tool call as its step shows it. Secrets are removed, and long texts are cut with their length on record. */
+/** A tool call as its step shows it. Secrets are removed, long texts are cut, and the full lengths are recorded. */
 export interface ToolRecord {
   /** Name of the tool for the model. */
   readonly name: string;
@@ -137,7 +137,7 @@ export interface ToolRecord {
   readonly structured: string | null;
   readonly structuredLength: number | null;
   readonly attachments: readonly ToolAttachment[];
-  /** First model step that was sent without the result, to make room; absent while it is sent. */
+  /** First model step that was sent without the result, to make room; absent while the result is sent. */
   readonly omittedFromStep?: number;
   /** Set on a call that was refused after it had been planned. */
   readonly refused?: true;

@@ -52,7 +52,7 @@ export async function writeDiscovered(
  */
 const BATCH_LENGTH = 256 * 1024;
 
-/** Yields the tools as lists of JSON. Each list is made when it is asked for. */
+/** Yields the tools as lists of JSON. Each list is made on demand. */
 function* batchesOf(tools: readonly ToolDefinition[]): Generator<string> {
   let batch: string[] = [];
   let length = 0;
@@ -138,7 +138,7 @@ function markVanished(
   `;
 }
 
-/** Says why a routine returned to draft, with the tool names that people know. */
+/** Explains why a routine returned to draft, with the tool names that people know. */
 export function draftReason(toolNames: readonly string[]): string {
   const shown = toolNames.slice(0, 3).join(', ');
   const more = toolNames.length > 3 ? ` and ${toolNames.length - 3} more` : '';

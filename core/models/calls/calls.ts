@@ -13,7 +13,7 @@ export interface CallOrder {
   readonly credentialVersion: number;
   /** Most calls at a time on one account, from the provider's file. */
   readonly concurrency: number;
-  /** Unix milliseconds. */
+  /** Deadline of the call in Unix milliseconds. */
   readonly deadline: number;
   /** Condition in SQL under which a new call may be made: its step still awaits a response. */
   readonly wanted: Sql;
@@ -22,7 +22,8 @@ export interface CallOrder {
 /** A call that may be made. The call occupies a place of its account until it has ended. */
 export interface IssuedCall {
   /**
-   * Made of run, step and attempt. It stays the same until an outcome is recorded, so that the provider is asked once.
+   * Id made of run, step and attempt. The id stays the same until an outcome is recorded, so that the provider is asked
+   * once.
    */
   readonly requestId: string;
   /** The lease on the runtime under which the call was issued. */
@@ -83,7 +84,7 @@ function lockAccount(
 
 interface Found extends RuntimeLease {
   readonly wanted: boolean;
-  /** Null when the call is not issued. */
+  /** Id of the request; null when the call is not issued. */
   readonly requestId: string | null;
 }
 
@@ -216,7 +217,8 @@ export async function endOpenCalls(
 }
 
 /**
- * Tells the runtime to give calls up. Never throws: a call that the runtime does not hear about ends by its deadline.
+ * Tells the runtime to give calls up. Never throws: if the runtime does not get the message, a call ends at its
+ * deadline.
  */
 export async function cancelAtRuntime(
   runtime: Pick<ModelRuntime, 'client'> | undefined,

@@ -154,7 +154,7 @@ export interface OfferedModel extends CatalogueModel {
   readonly connectionId: string;
 }
 
-/** Lists the models of the accounts that may be used now: of all accounts of a project, or of one. */
+/** Lists the models of the accounts that may be used now: of all accounts of a project, or of one account. */
 export function listOfferedModels(
   db: Db,
   providers: ModelProviders,

@@ -22,7 +22,7 @@ export interface ModelConnection {
   readonly id: string;
   readonly projectId: string;
   readonly ownerId: string;
-  /** Null once the person's account is gone. */
+  /** Name of the owner; null once the owner's account is gone. */
   readonly ownerName: string | null;
   readonly provider: ProviderSlot;
   /** Name of the provider when the account was connected. */

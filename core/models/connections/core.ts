@@ -5,7 +5,7 @@ import type { FindServer } from './oauth/server.ts';
 /** The core with the parts that accounts at model providers use. */
 export interface AccountsCore extends Core {
   readonly modelProviders: ModelProviders;
-  /** Undefined if no runtime is configured. */
+  /** The provider runtime; undefined if none is configured. */
   readonly modelRuntime: ModelRuntime | undefined;
   readonly findModelServer: FindServer;
 }

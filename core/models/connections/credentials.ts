@@ -31,7 +31,7 @@ import { markNotReady } from './store/queries.ts';
 /** Credential of one call through the runtime. */
 export interface CallCredential {
   readonly credential: { readonly value: string; readonly account: string | null };
-  /** Distinguishes a credential from later ones. */
+  /** Number that distinguishes a credential from later credentials. */
   readonly version: number;
 }
 
@@ -39,7 +39,7 @@ export interface CallCredential {
 export interface ModelCredentials {
   /**
    * Returns the credential for a call that ends by the deadline (Unix milliseconds). A credential that would expire
-   * before is renewed first.
+   * before the deadline is renewed first.
    * @throws {AppError} `connection_not_ready` without a working credential, `provider_disabled`, `provider_error`
    */
   forCall(
@@ -192,7 +192,7 @@ async function renewHeld(
   const next: OAuthCredential = {
     ...old,
     accessToken: tokens.accessToken,
-    // Some servers leave out the refresh token on renewal; the old one stays valid (RFC 6749, section 6).
+    // Some servers leave out the refresh token on renewal: the old token stays valid (RFC 6749, section 6).
     refreshToken: tokens.refreshToken ?? old.refreshToken,
   };
   const stored = await replaceCredential(database, ref, held.version, {

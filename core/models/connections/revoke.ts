@@ -71,7 +71,7 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
   `;
 }
 
-/** Returns undefined if the credential's key is missing. The credential then cannot be revoked, but is still erased. */
+/** Opens a credential; undefined if its key is missing. The credential then cannot be revoked, but is still erased. */
 function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);
@@ -81,7 +81,7 @@ function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, s
   }
 }
 
-/** Keeps a credential, sealed to its new place, until its provider has revoked it. */
+/** Keeps a credential until its provider has revoked it, sealed for its new place. */
 export async function keepForRevocation(
   tx: Db,
   secrets: SecretBox,
@@ -124,8 +124,8 @@ const MINUTE_MS = 60_000;
 const WAITS_MS = Array.from({ length: 30 }, (_, index) => MINUTE_MS * Math.min(2 ** index, 60));
 
 /**
- * Hands revoked credentials back to their issuers. Erases each one when it is revoked, when it cannot be revoked, or
- * after a day of attempts.
+ * Hands revoked credentials back to their issuers. Erases each credential when it is revoked, when it cannot be
+ * revoked, or after a day of attempts.
  */
 export function revocationKind(deps: AccountsCore): RequestKind {
   return {

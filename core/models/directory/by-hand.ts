@@ -9,7 +9,7 @@ import { AppError, invalid } from '#lib/errors.ts';
 import type { Looking } from './directory.ts';
 import type { FigureOrigin, Figures, ModelOption, SomeFigures } from './model.ts';
 
-/** A change of the figures that an organization entered for a model; null removes one. */
+/** A change of the figures that an organization entered for a model; null removes a figure. */
 export interface FiguresPatch {
   readonly contextTokens?: number | null | undefined;
   readonly maxOutputTokens?: number | null | undefined;
@@ -20,7 +20,7 @@ export interface FiguresPatch {
 export interface FigureStore {
   /** Reads the figures of a project's organization, at most some seconds old; undefined without such a project. */
   of(projectId: string): Promise<Looking | undefined>;
-  /** Empties the cache of this process, so that a change here is seen at once. */
+  /** Empties the cache of this process, so that this process sees its own change at once. */
   forget(): void;
 }
 
@@ -32,7 +32,7 @@ const FRESH_MS = 5_000;
 
 interface Entered extends ServedModel {
   readonly organizationId: string;
-  /** Null in the one row that stands for an organization without figures. */
+  /** Figures of a model; null in the only row of an organization without figures. */
   readonly figures: SomeFigures | null;
 }
 

@@ -55,7 +55,7 @@ export interface DirectorySettings extends CacheSettings {
 const PATIENCE_MS = 1_000;
 
 /**
- * Joins the lists of all sources. Each list is cached on its own, so a source that is down hides no model of the
+ * Joins the lists of all sources. Each list is cached separately, so a source that is down hides no model of the
  * others. With several sources, ids begin with the name of their source, unless the operator has turned that off. A
  * reference never leads to a source that it does not name.
  */
@@ -87,7 +87,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     await Promise.all([abilities.refresh(), names.refresh()]);
   }
 
-  /** Waits until the first source has a list, and then a moment for the others. */
+  /** Waits until the first source has a list, and then a moment for the other sources. */
   async function untilFirst(rests: boolean): Promise<void> {
     if (!rests) {
       const listed = sources.map(async (source) => {

@@ -2,7 +2,7 @@ import type { ModelAbilities, ServedModel } from '#core/clients/gateway/index.ts
 import type { Prices } from '#core/foundation/cost/index.ts';
 import { SLOT_LETTER, SLOTS, type ProviderSettings } from '#lib/provider-file/index.ts';
 
-/** A routine's choice of model. `connectionId` is null for a model source and exact for a personal account. */
+/** A routine's choice of model. `connectionId` names a personal account; null for a model source. */
 export interface ModelReference {
   readonly provider: ModelProvider;
   readonly connectionId: string | null;
@@ -40,7 +40,7 @@ export interface ModelOption extends ModelReference, Figures {
   readonly name: string;
   /** Abilities of the server for this model, known from its model list, its dialect and earlier calls. */
   readonly abilities: ModelAbilities;
-  /** The model at its server; null on an account, whose runtime knows it. */
+  /** The model at its server; null for a model of an account, which the provider runtime calls. */
   readonly served: ServedModel | null;
   readonly origins: Origins;
 }

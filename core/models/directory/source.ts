@@ -66,7 +66,7 @@ export function optionOf(
 ): ModelOption {
   const { maxOutputTokens, contextTokens, ...learned } = known;
   const { figures, origins } = firstKnown([
-    // The maximum that the server named in a refusal comes before the list's, which may ignore how the server was
+    // The maximum that the server named in a refusal has priority over the list's, which may ignore how the server was
     // started.
     ['learned', { maxOutputTokens }],
     ...model.before,
@@ -96,9 +96,9 @@ export interface SourceState {
   readonly name: string;
   readonly label: string;
   readonly dialect: ModelDialect;
-  /** True for a server of the operator's own, whose models cost nothing. */
+  /** True for the operator's own server, whose models cost nothing. */
   readonly local: boolean;
-  /** Null if callers may not see the address. */
+  /** Address of the source; null if callers may not see it. */
   readonly baseUrl: string | null;
   readonly state: 'ready' | 'stale' | 'unavailable';
   /** One sentence about the last request, if the request failed, with the remedy. */
@@ -124,7 +124,7 @@ export interface CachedSource {
   /** Tells whether the last list is missing or older than a minute. */
   isAged(): boolean;
   /**
-   * Asks the server for its list if the last one is too old. One request is in flight at a time.
+   * Asks the server for its list if the last list is too old. One request is in flight at a time.
    * @param rests true leaves the server alone for some seconds after a failure
    */
   refresh(rests: boolean): Promise<void>;
@@ -136,7 +136,7 @@ export interface CachedSource {
 
 export interface CacheSettings {
   readonly log: Log;
-  /** False hides addresses and names of variables from callers. */
+  /** True shows addresses and names of variables to callers. */
   readonly showAddresses: boolean;
   readonly timeoutMs?: number;
 }

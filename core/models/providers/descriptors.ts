@@ -40,7 +40,7 @@ interface DescriptorDeps {
   readonly modelRuntime: ModelRuntime | undefined;
 }
 
-/** Describes the managed gateway and the three connected providers, also disabled ones. */
+/** Describes the managed gateway and the three connected providers, including disabled ones. */
 export async function describeProviders(deps: DescriptorDeps, viewer: ProviderViewer): Promise<ProviderDescriptor[]> {
   const connected = await Promise.all(SLOTS.map((slot) => describeProvider(deps, slot, viewer)));
   return [

@@ -18,7 +18,7 @@ export interface ProviderClientSettings {
 /** A connected provider that is enabled here. */
 export interface ModelProvider extends LoadedProvider {
   readonly identity: string;
-  /** Undefined for a provider that takes keys. */
+  /** The operator's client; undefined for a provider that takes keys. */
   readonly client: ProviderClientSettings | undefined;
 }
 

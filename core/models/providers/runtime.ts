@@ -16,7 +16,7 @@ import type { ModelProvider } from './providers.ts';
 /** The provider runtime, as API and workers see it. */
 export interface ModelRuntime {
   readonly client: RuntimeClient;
-  /** Returns the running lease, or takes the next one. @throws {RuntimeUnreachable} */
+  /** Returns the running lease, or takes a new lease. @throws {RuntimeUnreachable} */
   lease(): Promise<RuntimeLease>;
   /**
    * Checks that the runtime takes work for the provider, by its report of the last seconds.
@@ -37,7 +37,7 @@ const STATUS_MS = 1_500;
 
 export interface ModelRuntimeDeps extends Pick<Core, 'database'> {
   readonly client: RuntimeClient;
-  /** Milliseconds for which a `hello` is good. Default 5,000. */
+  /** Milliseconds for which a `hello` is valid. Default 5,000. */
   readonly freshMs?: number;
 }
 
@@ -161,7 +161,7 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
   }
 }
 
-/** @returns false when another instance than the leased one responds, or the epochs differ */
+/** @returns false when another instance than the leased instance responds, or the epochs differ */
 async function renew({ database, runtime }: KeeperDeps): Promise<boolean> {
   const lease = await runtime.lease();
   const said = await runtime.client.hello({ epoch: lease.epoch });

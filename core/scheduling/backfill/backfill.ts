@@ -53,7 +53,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
     if (forecast.runs.count > 0) throw notAccepted(forecast);
   }
   const backfill = await transaction(database, async (tx) => {
-    // The tick and every other backfill lock the routine first, too.
+    // Lock the routine first, as the tick and every other backfill do.
     const routine = await lockRoutine(tx, projectId, routineId);
     if (!deps.providerEnabled(routine.model.provider)) throw new AppError('provider_disabled');
     const plan = await planBackfill(tx, routine, window, retention);

@@ -41,7 +41,7 @@ export async function forecastBackfill(
   const routine = await readRoutine(database, projectId, routineId);
   const window = { ...rest, backfillId: undefined };
   const { instants, leftOut, nextFrom } = await planBackfill(database, routine, window, retention);
-  // Planned as if all instants ran today: a backfill has no day of its own.
+  // Plan as if all instants ran today, because a backfill has no fixed day.
   const planned = plannedToday(instants, await databaseTime(database));
   return { forecast: await forecastOf(deps, { routine, organizationId, plan }, planned), leftOut, nextFrom };
 }

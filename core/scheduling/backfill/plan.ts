@@ -8,11 +8,11 @@ import { nextInTimetable, ScheduleError } from '#lib/schedule/index.ts';
 
 /** How many instants of the window get no run, by reason. */
 export interface LeftOut {
-  /** Instants that have a run, by schedule or by hand. */
+  /** Number of instants that have a run, by schedule or by hand. */
   readonly alreadyRan: number;
-  /** Instants that have a run of an earlier backfill. */
+  /** Number of instants that have a run of an earlier backfill. */
   readonly alreadyBackfilled: number;
-  /** Instants that the schedule itself is about to claim. */
+  /** Number of instants that the schedule itself is about to claim. */
   readonly stillDue: number;
 }
 
@@ -26,14 +26,14 @@ export interface BackfillPlan {
 }
 
 interface PlannedWindow extends PastWindow {
-  /** Undefined for a forecast. */
+  /** Id of the backfill; undefined for a forecast. */
   readonly backfillId: string | undefined;
   readonly max: number;
 }
 
 /**
- * Plans the runs of a backfill: the instants of the window, without those that have a run on record and those that the
- * schedule is about to claim.
+ * Plans the runs of a backfill: the instants of the window, without instants that have a run on record and instants
+ * that the schedule is about to claim.
  * @throws {AppError} `routine_archived`, `invalid_request`, `successful_run_required`, `invalid_schedule`
  */
 export async function planBackfill(
@@ -45,7 +45,7 @@ export async function planBackfill(
   const { id, projectId } = routine;
   if (routine.state === 'archived') throw new AppError('routine_archived');
   await assertPast(db, { ...window, projectId }, retention);
-  // Activation demands the same: a version is proven before it runs two hundred times.
+  // Require a proof, as activation does: a version is proven before it runs two hundred times.
   if (!(await hasProofRun(db, routine))) throw new AppError('successful_run_required');
   const past = pastInstants(routine, window, max);
   const dueFrom = firstDue(routine);
@@ -64,7 +64,7 @@ export async function planBackfill(
   return { instants, made, leftOut, nextFrom: past.nextFrom };
 }
 
-/** The schedule claims from this instant on by itself, so a backfill ends before it. */
+/** Returns the first instant that the schedule claims by itself. A backfill ends before this instant. */
 function firstDue(routine: Routine): Date | undefined {
   const { state, nextRunAt } = routine;
   if (state !== 'active' || nextRunAt === null || isOver(routine, nextRunAt)) return undefined;

@@ -15,7 +15,7 @@ interface FailedRoutine extends OfRoutine {
   readonly reason: string | null;
   readonly errorMessage: string | null;
   readonly finishedAt: Date;
-  /** Failed runs since `since`. */
+  /** Number of failed runs since `since`. */
   readonly runs: number;
 }
 
@@ -52,7 +52,7 @@ interface RoutineBehind extends OfRoutine {
 /** A run whose held calls wait for a person. */
 interface HoldingRun extends OfRoutine {
   readonly runId: string;
-  /** Open actions of the run. */
+  /** Number of open actions of the run. */
   readonly calls: number;
   /** Names of the called tools, each once. */
   readonly toolNames: readonly string[];
@@ -75,7 +75,7 @@ export interface Attention {
   readonly truncated: boolean;
 }
 
-/** The most entries of each kind. One more is read, which shows whether there are more. */
+/** The most entries of each kind. One more entry is read, which shows whether there are more. */
 const MOST = 20;
 const LIMIT = MOST + 1;
 /** Number of the newest failed runs that are examined. */
@@ -135,7 +135,7 @@ function stoppedRoutines(db: Db, projectId: string): Promise<StoppedRoutine[]> {
   `;
 }
 
-/** Finds failures without a later success. Routines that the service has stopped have entries of their own. */
+/** Finds failures without a later success. Routines that the service has stopped have separate entries. */
 function failedRoutines(db: Db, projectId: string, since: Date): Promise<FailedRoutine[]> {
   return db.rows`
     with failed as (

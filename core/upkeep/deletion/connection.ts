@@ -27,7 +27,7 @@ export async function deleteConnection(
   by: Actor,
 ): Promise<RemovedConnection> {
   const { sealed, ...removed } = await transaction(deps.database, async (tx) => {
-    // Lock routines before the connection, in the order of discovery, so that neither waits for the other in a circle.
+    // Lock routines before the connection, in the order of discovery, so that the two cannot deadlock.
     const users = await lockUsersOfConnection(tx, projectId, id);
     const erased = await eraseConnection(tx, projectId, id);
     const { name, kind, provider } = erased.connection;

@@ -20,7 +20,7 @@ import { eraseRoutines, forgetVersionsOf, projectsWithTexts, retireRoutines } fr
 import { keeping, stopRuns, type EndDeps } from '#core/execution/runs/index.ts';
 import { forgetSkillsOf } from '#core/authoring/skills/index.ts';
 import { forgetDeliveriesOf } from '#core/delivery/webhooks/index.ts';
-import { transaction, type Db } from '#lib/database/index.ts';
+import { sql, transaction, type Db } from '#lib/database/index.ts';
 import { revokeAccountsOfProject } from './accounts.ts';
 
 type DeletionDeps = AccountsCore & EndDeps & Pick<ConnectionsCore, 'connectionSecrets' | 'providers'>;
@@ -77,14 +77,11 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
 }
 
 /**
- * Stops runs and revokes credentials. Not in the transaction of the deletion, which has locked the routines: a run that
- * is ending has locked its own row and waits for its routine's, so the two would deadlock.
+ * Stops runs and revokes credentials after the transaction of the deletion. That transaction has locked the routines,
+ * and a run that is ending has locked its own row and waits for its routine's: inside it, the two would deadlock.
  */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
-  await stopRuns(
-    deps,
-    emptied.flatMap(({ routineIds }) => routineIds),
-  );
+  await stopRuns(deps, sql`routine_id = any(${emptied.flatMap(({ routineIds }) => routineIds)})`);
   for (const connection of emptied.flatMap(({ connections }) => connections)) void revokeErased(deps, connection);
 }
 

@@ -5,7 +5,7 @@ import type { Result, ResultKind, Unread } from '#core/execution/results/index.t
 import { RUN_REASONS, type RunReason } from '#core/execution/run-states/index.ts';
 import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
 
-/** Number of results that a digest examines. It shows the latest of each routine. */
+/** Number of results that a digest examines. The digest shows the latest result of each routine. */
 export const MOST_RESULTS = 100;
 /** The most routines that a mail shows, over all its projects. */
 const MOST_ROUTINES = 25;
@@ -30,7 +30,7 @@ interface DigestContent {
   readonly projectName: string;
   readonly timezone: string;
   readonly unread: Unread;
-  /** The newest results that are worth reading, the last that ended first. */
+  /** The newest results that are worth reading, the latest first. */
   readonly results: readonly Result[];
   readonly attention: Attention;
   /** The most projects that share the mail. */
@@ -63,7 +63,7 @@ function newResults(content: DigestContent): MailSection {
   const { projectId, timezone, unread, results, projects } = content;
   const most = Math.max(Math.floor(MOST_ROUTINES / projects), FEWEST_ROUTINES);
   const grouped = [...Map.groupBy(results, ({ routineId }) => routineId).values()];
-  // As on Home, replaced results come last.
+  // List replaced results last, as Home does.
   const isOver = ([latest]: readonly Result[]) => latest?.overtakenBy != null;
   const groups = [...grouped.filter((group) => !isOver(group)), ...grouped.filter(isOver)];
   const left = unread.worthReadingRoutines - Math.min(groups.length, most);

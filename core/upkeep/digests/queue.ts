@@ -32,14 +32,14 @@ interface HeldDigest extends DigestSettings {
   readonly lastDate: string | null;
   readonly organizationId: string;
   readonly projectName: string;
-  /** False if the project's results may not be mailed to the person. */
+  /** True if the project's results may be mailed to the person. */
   readonly mayBeMailed: boolean;
   readonly now: Date;
 }
 
 /**
  * The longest that a run takes from its `finished_at` to its commit. Runs that ended within this time before a digest
- * are left to the next one, so that no run falls between two digests.
+ * are left to the next digest, so that no run falls between two digests.
  */
 const SETTLING_MS = 60_000;
 
@@ -76,7 +76,7 @@ async function queueOne(tx: Db, userId: string): Promise<void> {
 /** Locks the due digests of a person; none when another worker has locked them. */
 async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
   // The previous release takes no work from the queue. If both releases locked row by row, each would get some rows and
-  // send a mail of its own.
+  // send a separate mail.
   const lock = await tx.row<{ taken: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken
   `;

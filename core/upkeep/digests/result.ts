@@ -22,7 +22,7 @@ interface Told {
   readonly mail: MailSettings['to'] | null;
   readonly chats: readonly string[];
   readonly finishedAt: Date;
-  /** Null if the result is only data. */
+  /** Text of the result; null if the result is only data. */
   readonly text: string | null;
   readonly data: unknown;
   /** True when a question or held call of this run, not of an earlier one, waits for a person. */
@@ -49,7 +49,7 @@ async function sendResult(tx: Db, runId: string): Promise<void> {
   const isNews = told.when === 'each' || result.kind !== 'unchanged';
   const about = { organizationId, projectId, routineId, runId };
   if (told.chats.length > 0 && (isNews || told.waits)) await enqueueChats(tx, { ...about, chatIds: told.chats });
-  // Another setting mails failures, waiting questions and held calls.
+  // Leave out failures, waiting questions and held calls, because another setting mails them.
   if (told.mail !== null && isNews && result.kind !== 'failed')
     await mailResult(tx, { ...told, ...about, to: told.mail, result });
 }

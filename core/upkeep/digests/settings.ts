@@ -19,7 +19,7 @@ interface DigestTimes {
 }
 
 export interface DigestSettings extends DigestTimes {
-  /** Null while the digest is off. */
+  /** Time of the next digest; null while the digest is off. */
   readonly nextAt: Date | null;
 }
 
@@ -106,7 +106,7 @@ async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
 /**
  * Returns the next time of a digest. If the clock skips the hour, the digest comes right after the gap; if the clock
  * shows the hour twice, the digest comes once.
- * @param lastDate the date of the last digest: no second one follows on that date, even after a change of the zone
+ * @param lastDate the date of the last digest: no second digest follows on that date, even after a change of the zone
  */
 export function nextDigest(times: DigestTimes, after: Date, lastDate: string | null): Date {
   const { frequency, weekday, hour, timezone } = times;

@@ -3,7 +3,9 @@ import type { ModelAbilities } from '#core/clients/gateway/index.ts';
 import type { ModelCall, ModelResponse } from '#core/execution/steps/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 
-/** The most tokens that a model may write in one check. A reasoning model needs some for its reasoning alone. */
+/**
+ * The most tokens that a model may write in one check. A reasoning model needs some of them for its reasoning alone.
+ */
 export const MAX_CHECK_OUTPUT = 1_024;
 
 export interface CheckVerdict {

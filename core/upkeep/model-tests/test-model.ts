@@ -10,7 +10,7 @@ import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
 export interface MadeCheck {
   readonly kind: ModelCheck['kind'];
   readonly state: 'passed' | 'failed' | 'not_made';
-  /** Result in words: the provider's own for a refusal; null if the check was not made. */
+  /** Result in words, for a refusal the provider's own words; null if the check was not made. */
   readonly words: string | null;
   readonly durationMs: number | null;
 }
@@ -19,14 +19,14 @@ export interface MadeCheck {
 export interface TestEstimate {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** US dollars as a decimal string; null for a model without prices. */
+  /** Cost in US dollars as a decimal string; null for a model without prices. */
   readonly costUsd: string | null;
 }
 
 export interface ModelTest {
   readonly estimate: TestEstimate;
   readonly checks: readonly MadeCheck[];
-  /** Null when no check was made. */
+  /** Usage of the test; null when no check was made. */
   readonly usage: Usage | null;
   readonly costUsd: string | null;
 }

@@ -19,10 +19,11 @@ interface Known {
 
 /**
  * Counts at each scrape the rows that wait in Postgres. Each figure reads a partial index, so its cost grows with the
- * open rows. Every process reports the same figures: take the maximum. While Postgres is down they are NaN, not wrong.
+ * open rows. Every process reports the same figures, so take their maximum. While Postgres is down the figures are NaN,
+ * not wrong.
  */
 export function watchBacklog(registry: Registry, database: Db, known: Known): void {
-  // A scrape reads all gauges at once; they share one query.
+  // A scrape reads all gauges at once, so the gauges share one query.
   let reading: Promise<Backlog | undefined> | undefined;
   const current = () =>
     (reading ??= readBacklog(database, known)
@@ -132,7 +133,7 @@ function readBacklog(db: Db, { retention, kinds }: Known): Promise<Backlog | und
   `;
 }
 
-/** Measures the connections of this process's pool. Waiting callers are the first sign that it is too small. */
+/** Measures the connections of this process's pool. Waiting callers are the first sign that the pool is too small. */
 export function watchPool(registry: Registry, database: Database): void {
   // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
   new Gauge({

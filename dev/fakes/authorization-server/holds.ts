@@ -2,11 +2,11 @@ import type { HeldRequest } from './options.ts';
 
 type Moment = 'before' | 'after';
 
-/** Holds single requests until they are released, so that a test can act meanwhile. */
+/** Delays single requests until a test releases them, so that the test can act meanwhile. */
 export function createHolds() {
   const waiting = new Map<Moment, () => Promise<void>>();
   return {
-    /** Holds the next request that reaches this moment. */
+    /** Delays the next request that reaches this moment. */
     hold: (moment: Moment): HeldRequest => {
       const arrived = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
@@ -16,7 +16,7 @@ export function createHolds() {
       });
       return { arrived: arrived.promise, release: released.resolve };
     },
-    /** Waits if a test holds requests at this moment. */
+    /** Waits if a test delays requests at this moment. */
     async pass(moment: Moment): Promise<void> {
       const wait = waiting.get(moment);
       waiting.delete(moment);

@@ -10,7 +10,7 @@ export interface AuthorizationServerOptions {
   clients?: Configuration['clients'];
   /** Dynamic registration (RFC 7591); default true. */
   registration?: boolean;
-  /** Fetches metadata documents. With it the server accepts addresses of documents as client ids. */
+  /** Fetches metadata documents. If set, the server accepts addresses of documents as client ids. */
   readClientMetadata?: typeof globalThis.fetch;
   /** Key that the `/accounts` API accepts besides access tokens. */
   apiKey?: string;
@@ -41,7 +41,7 @@ export interface AuthorizationServer {
     agreedTo: string;
     /** The token type hints of the requests to the revocation endpoint, in order. */
     readonly revocationRequests: string[];
-    /** Responses of the revocation endpoint in place of its own, first in, first out; `hang` never ends. */
+    /** Responses of the revocation endpoint in place of its own, first in, first out; `hang` sends no response. */
     readonly revocationFaults: (number | 'hang')[];
     /** Decision of the person about a user code of the device flow. */
     answerDevice(userCode: string, answer: 'approve' | 'deny'): Promise<void>;

@@ -26,7 +26,7 @@ export interface ProtectedToolServer {
 
 /**
  * Starts a gate in front of a tool server. A request needs a token that the authorization server issued for this
- * resource; any other gets the address of that server (MCP authorization, RFC 9728).
+ * resource. Any other request gets the address of the authorization server (MCP authorization, RFC 9728).
  */
 export async function startProtectedToolServer({
   port,

@@ -28,7 +28,7 @@ export interface ChatsFake {
   /** Returns the address of this server for an address of a chat; undefined for any other address. */
   at(address: string): string | undefined;
   readonly posted: Posted[];
-  /** Sets the replies to the next requests, whose messages are not read. */
+  /** Sets the replies to the next requests. The messages of these requests are not read. */
   next(...replies: Reply[]): void;
   /** Deletes a room: its address is unknown from now on. */
   close(kind: Kind): void;

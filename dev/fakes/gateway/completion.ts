@@ -132,7 +132,7 @@ function reasoningOf(reply: Reply, text: string | undefined, form: Form): object
   if (text === undefined) return {};
   switch (form.reasoning) {
     case 'extra_content':
-      // The first call carries the signature if the reply has a call.
+      // If the reply has a call, the first call contains the signature.
       return reply.calls.length > 0 ? {} : SIGNATURE;
     case 'reasoning_details':
       return {
@@ -146,7 +146,7 @@ function reasoningOf(reply: Reply, text: string | undefined, form: Form): object
   }
 }
 
-/** Gemini's signature in place of its reasoning, which the next request must contain. */
+/** Gemini's signature in place of its reasoning. The next request must contain the signature. */
 const SIGNATURE = {
   extra_content: { google: { thought_signature: 'Zml4dHVyZSBzaWduYXR1cmU=' } },
 };
@@ -168,7 +168,7 @@ function reasonOf({ finishReason }: Reply, form: Form): string | null {
 }
 
 const PIECE_CHARACTERS = 80;
-/** Megabytes in small pieces would take longer to write than a test waits. */
+/** The most pieces of a text. Megabytes in more pieces would take longer to write than a test waits. */
 const MOST_PIECES = 2_000;
 
 function pieces(text: string): string[] {

@@ -83,7 +83,7 @@ export async function sendEndlessly(response: ServerResponse, answer: Answer, ch
   begin(response, answer, 1);
   while (!response.destroyed) {
     if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    // Without a pause the client's end of the connection would never be noticed.
+    // Without a pause, this process would never notice that the client has left.
     else if (!(await waited(response, Math.max(chunkDelayMs, 1)))) return;
   }
 }

@@ -6,7 +6,7 @@ export function nested({ message, type, param, code }: ErrorFields) {
   return { error: { message, type, param, code } };
 }
 
-/** Fields of a body that all hosted servers know. */
+/** Fields of a body that all hosted servers accept. */
 const FIELDS = words(`model messages temperature top_p n stop max_tokens stream presence_penalty frequency_penalty
   response_format tools tool_choice parallel_tool_calls metadata prediction reasoning_effort`);
 const OPENAI_FIELDS = [
@@ -86,7 +86,7 @@ export const openai: Manner = {
   usage: 'openai',
 };
 
-// These models accept an effort.
+// These models accept the field `reasoning_effort`.
 const { effort: _, ...withoutEffort } = openai.refuses;
 
 export const gpt5: Manner = {
@@ -234,7 +234,7 @@ export const openrouter: Manner = {
     user_id: 'user_fixture',
   }),
   refuses: {
-    // The router passes on the error of Google, which requires its signatures.
+    // The router passes on Google's error about missing signatures.
     lostDetails: LOST_SIGNATURE,
     longOutput: {
       type: 'openrouter',

@@ -15,7 +15,7 @@ export interface ErrorFields {
   readonly detail?: readonly unknown[];
 }
 
-/** Thrown to respond with an error. */
+/** An error that is thrown to respond with this body. */
 export class GatewayError extends Error {
   readonly fields: ErrorFields;
 

@@ -221,7 +221,7 @@ function openrouterEntry(model: FixtureModel): object {
       tokenizer: 'Other',
       instruct_type: null,
     },
-    // The price of a router depends on the model that it chooses, so it states -1.
+    // The price of a router depends on the model that the router chooses, so the list states -1.
     pricing: {
       prompt: rates?.prompt ?? '-1',
       completion: rates?.completion ?? '-1',

@@ -26,7 +26,7 @@ export interface Manner {
   readonly shortCallIds?: boolean;
   /** True if every stream states usage, requested or not. */
   readonly statesUsage?: boolean;
-  /** True if an error in a stream comes in a chunk that ends the choice with the reason `error`. */
+  /** True if a stream sends an error in a chunk that ends the choice with the reason `error`. */
   readonly errorInChunk?: boolean;
   /** Fields of the usage: those of OpenAI, those with the cost, or only the three sums. */
   readonly usage: 'openai' | 'cost' | 'sums';

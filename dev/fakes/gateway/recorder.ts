@@ -13,7 +13,7 @@ export interface RecordedRequest {
   aborted: boolean;
 }
 
-/** Recorded requests. Benchmarks send hundreds of thousands; the latest are enough for any assertion. */
+/** Number of requests to keep. Benchmarks send hundreds of thousands, and assertions read only the latest. */
 const KEPT = 1_000;
 
 export interface Recorder {

@@ -145,7 +145,7 @@ function schemaIn(prompt: string): unknown {
 
 /**
  * Writes a short report of the parts of the prompt: the task's first lines, the attached skills, the date and the tool
- * results. The fingerprint changes with any letter of the prompt.
+ * results. A fingerprint in the report changes with any letter of the prompt.
  */
 function report(request: ChatRequest): string {
   const prompt = promptOf(request);

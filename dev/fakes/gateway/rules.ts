@@ -9,7 +9,7 @@ export interface Checked {
   readonly request: ChatRequest;
   readonly model: FixtureModel | undefined;
   readonly promptTokens: () => number;
-  /** Fields that the server knows, in the body and in messages by role; undefined for any. */
+  /** Fields that the server accepts, in the body and in messages by role; undefined for any. */
   readonly fields?: readonly string[] | undefined;
   readonly messageFields?: Readonly<Record<string, readonly string[]>> | undefined;
 }
@@ -153,7 +153,7 @@ export const RULES = {
 export type RuleName = keyof typeof RULES;
 
 interface Exchange {
-  /** Results without an open call. */
+  /** Results of tools for which no call is open. */
   readonly stray: { readonly index: number; readonly id: string }[];
   /** Calls without a result. */
   readonly open: string[];

@@ -33,7 +33,7 @@ export const Form = z.strictObject({
   error: z.record(z.string(), z.unknown()).exactOptional(),
   /** Place at which the answer stops: in a call, in a character of several bytes, before the usage or the last line. */
   stop: z.enum(['call', 'character', 'usage', 'done']).exactOptional(),
-  /** True to cut the connection at `stop`; otherwise the response ends there as if it were whole. */
+  /** True to cut the connection at `stop`; otherwise the response ends at `stop` as if it were whole. */
   abrupt: z.boolean().exactOptional(),
 });
 export type Form = z.infer<typeof Form>;
@@ -130,7 +130,7 @@ export type ScriptInput = z.input<typeof Script>;
 
 /** A script as one request gets it. */
 export interface TakenScript extends Script {
-  /** Resolves when the test releases the response; undefined for a response that no test holds. */
+  /** Resolves when the test releases the response; undefined for a response that no test delays. */
   readonly released: Promise<void> | undefined;
 }
 

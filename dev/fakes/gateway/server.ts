@@ -38,7 +38,7 @@ export interface Gateway {
 
 export interface GatewayControl {
   script(...scripts: ScriptInput[]): void;
-  /** Adds a script, and holds its responses until the returned function is called. */
+  /** Adds a script, and delays its responses until the returned function is called. */
   hold(script?: ScriptInput): () => void;
   requests(): RecordedRequest[];
   /** Imitates another server from now on. */

@@ -33,7 +33,7 @@ export async function startMailCatcher(options: {
       callback(faultOf(faults));
     },
     onData(stream, session, callback) {
-      // The library decodes international domains; this restores the form in which they came.
+      // The library decodes international domains, so the addresses get their original form again.
       const to = session.envelope.rcptTo.map(({ address }) => withAsciiDomain(address));
       // oxlint-disable-next-line promise/no-callback-in-promise -- the library takes callbacks only, and `keep` never throws
       void keep(to, stream).then(callback);

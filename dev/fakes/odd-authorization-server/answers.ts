@@ -18,9 +18,9 @@ export interface Answers {
   readonly oidcOnly?: boolean;
   /** The issuer in the response to the browser. */
   readonly iss?: (origin: string) => string;
-  /** Makes the answer to a registration from that of an honest server. */
+  /** Turns an honest server's answer to a registration into the odd answer. */
   readonly registration?: (client: object) => Answer;
-  /** Makes the answer to the code of a sign-in from that of an honest server. */
+  /** Turns an honest server's answer to the code of a sign-in into the odd answer. */
   readonly tokens?: (tokens: object) => Answer;
   /** The answers to refreshes in order; the last one repeats. */
   readonly refreshes?: readonly ((refresh: Refresh) => Answer | typeof CUT)[];

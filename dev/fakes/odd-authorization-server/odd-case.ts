@@ -7,7 +7,7 @@ export interface MustRun {
   /** The outcome of the run, although the model states `done`. */
   readonly outcome?: 'done' | 'partial';
   readonly warnings?: readonly string[];
-  /** Refreshes that reach the server, counted since the run before. */
+  /** Refreshes that reach the server, counted since the previous run. */
   readonly refreshes?: number;
   /** The error of the connection after the run. Default `ready`. */
   readonly connection?: string;

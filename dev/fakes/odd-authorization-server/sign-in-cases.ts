@@ -11,7 +11,7 @@ const INCOMPLETE = /did not complete the sign-in/;
 /** Odd documents, registrations and first tokens. */
 export const SIGN_INS: readonly OddCase[] = [
   { name: 'keeps to the rules', answers: {}, runs: [{ ...WORKS, refreshes: 1 }] },
-  // The two documents.
+  // Cases about the two metadata documents.
   {
     name: 'has nulls in the metadata of the resource',
     answers: { resource: () => ({ scopes_supported: null, jwks_uri: null, resource_name: null }) },
@@ -51,7 +51,7 @@ export const SIGN_INS: readonly OddCase[] = [
     answers: { server: () => ({ code_challenge_methods_supported: null }) },
     refusal: /PKCE/,
   },
-  // Issuers.
+  // Cases about issuers.
   { name: 'has a slash behind its issuer', answers: { server: (origin) => ({ issuer: `${origin}/` }) } },
   {
     name: 'has a slash behind its issuer in the metadata of the resource',
@@ -92,7 +92,7 @@ export const SIGN_INS: readonly OddCase[] = [
     answers: { resource: () => ({ resource: 'https://bank.example.com/mcp' }) },
     refusal: /The tool server gives another address as its own/,
   },
-  // Registrations.
+  // Cases about registrations.
   {
     name: 'has nulls in a registration',
     answers: {
@@ -127,7 +127,7 @@ export const SIGN_INS: readonly OddCase[] = [
     answers: { registration: () => json({ error: 'invalid_client_metadata' }, 400) },
     refusal: /refused to register a client/,
   },
-  // First tokens.
+  // Cases about first tokens.
   {
     name: 'leaves out the type of its tokens',
     answers: { tokens: (tokens) => json({ ...tokens, token_type: undefined }) },

@@ -51,7 +51,7 @@ function isNoCall(name: string, text: string): OddCase {
 
 const DSML = `<｜DSML｜function_calls>\n<｜DSML｜invoke name="${NAME}">\n<｜DSML｜parameter name="operation" string="true">sum</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>`;
 
-/** Calls as servers stream them, and calls that servers take for text. */
+/** Calls as servers stream them, and calls that servers send as text. */
 export const CALLS: readonly OddCase[] = [
   bothCalls(
     'calls have ids and the index 0',

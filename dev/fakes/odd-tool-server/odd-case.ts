@@ -3,6 +3,8 @@ export interface OddCase {
   readonly name: string;
   /** True if the server issues session ids and refuses unknown ones. */
   readonly sessions?: true;
+  /** Milliseconds before each response, also to notifications. Default none. */
+  readonly delayMs?: number;
   /** Returns the odd response to a request; undefined for the usual response. */
   reply(request: OddRequest): OddReply | undefined;
   /** Tools that one response of the model calls. Default: a tool that reads and a tool that writes. */

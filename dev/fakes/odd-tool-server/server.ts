@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import { answer, READING, text, WRITING, type OddCase, type OddReply, type OddRequest } from './odd-case.ts';
@@ -47,6 +48,7 @@ export async function startOddToolServer(cases: readonly OddCase[]): Promise<Odd
     if (each === undefined || !(isResuming || request.method === 'POST')) return void response.writeHead(405).end();
     const state = stateOf(each);
     const { id, method, params } = isResuming ? resuming(state) : message.parse(JSON.parse(await textOf(request)));
+    if (each.delayMs !== undefined) await sleep(each.delayMs);
     if (id === undefined) return void response.writeHead(202).end();
     state.seen.push(method);
     state.lastId = id;

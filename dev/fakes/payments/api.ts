@@ -2,7 +2,7 @@ import { group, text, texts, type Form } from './form.ts';
 import { DAY, newId, type Ledger } from './ledger.ts';
 import type { Price, Session } from './objects.ts';
 
-/** Thrown to respond with the processor's error envelope. */
+/** An error that is thrown to respond with the processor's error envelope. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -142,7 +142,7 @@ function createSession(ledger: Ledger, origin: string, form: Form): Session {
   const price = text(group(group(form, 'line_items'), '0'), 'price') ?? '';
   found(ledger.prices, price, { what: 'price', param: 'line_items[0][price]' });
   const expiresAt = Number(text(form, 'expires_at'));
-  // The clock of the machine, because the service compares with it too.
+  // The expiry is compared with the machine's clock, because the service uses that clock too.
   const life = expiresAt - Date.now() / 1_000;
   if (!(life >= 30 * 60 && life <= DAY)) {
     throw new ApiError(400, 'parameter_invalid_integer', 'It must be 30 minutes to 24 hours from now.', 'expires_at');

@@ -1,7 +1,6 @@
 /**
- * The districts of `core/` with their subjects, from the top. A subject imports only subjects that stand after it in
- * this list, through their `index.ts`. A district without subjects is a subject itself. CONTRIBUTING.md shows the same
- * list.
+ * The districts of `core/` with their subjects, from the top. A subject imports only subjects that follow it in this
+ * list, through their `index.ts`. A district without subjects is a subject itself. CONTRIBUTING.md shows the same list.
  */
 const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
   scheduling: [],
@@ -37,7 +36,7 @@ export const SUBJECTS = Object.entries(DISTRICTS).flatMap(([district, subjects])
   subjects.length === 0 ? [`core/${district}`] : subjects.map((subject) => `core/${district}/${subject}`),
 );
 
-/** Files outside the districts. `services.ts` creates all subjects; the others use only foundation. */
+/** Files outside the districts. `services.ts` creates all subjects; the other files use only foundation. */
 const BESIDE: ReadonlySet<string> = new Set(['core/core.ts', 'core/events.ts', 'core/services.ts']);
 
 /** Tells whether a file of `core/` belongs to no subject of the list. */
@@ -45,7 +44,7 @@ export function isOutside(file: string): boolean {
   return file.startsWith('core/') && !BESIDE.has(file) && placeOf(file) === -1;
 }
 
-/** Tells whether an import between two files of `core/` points up, or past the door of another subject. */
+/** Tells whether an import between two files of `core/` points up, or past the `index.ts` of another subject. */
 export function pointsUp(from: string, to: string): boolean {
   if (from === 'core/services.ts') return false;
   if (BESIDE.has(to)) return to === 'core/services.ts';

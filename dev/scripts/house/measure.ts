@@ -1,6 +1,6 @@
 /**
- * Measures the structure of the code: files, exports, names and words. It reads sources as text, because all are
- * formatted.
+ * Measures the structure of the code: files, exports, names and words. It reads sources as text, which works because
+ * all sources are formatted.
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,11 +14,11 @@ interface SourceFile {
   readonly text: string;
   /** Paths of the imported files. */
   readonly imports: ReadonlySet<string>;
-  /** Lines of its import statements. */
+  /** Number of lines in the file's import statements. */
   readonly importLines: number;
-  /** All exported names, also those that it re-exports. */
+  /** All names that the file exports, also those that it re-exports. */
   readonly exports: readonly string[];
-  /** The exported names that it declares itself. */
+  /** The exported names that the file declares itself. */
   readonly declared: ReadonlySet<string>;
 }
 
@@ -28,10 +28,10 @@ export interface House {
   readonly documents: ReadonlyMap<string, string>;
 }
 
-/** Places by rule. */
+/** The places of the faults, by rule. */
 export type Faults = Readonly<Record<string, readonly string[]>>;
 
-/** Limits of files and lines by room. docs/adr/0038-budgets-of-rooms.md tells how to raise one. */
+/** Limits of files and lines by room. docs/adr/0038-budgets-of-rooms.md says how to raise one. */
 const BUDGETS = {
   core: { files: 455, lines: 50_500 },
   lib: { files: 102, lines: 8_800 },
@@ -53,7 +53,10 @@ const SHARED_BY = 3;
 const BARRED =
   /(?<![`'"])\b(?:whoever|whatever|nobody|somebody|anew)\b(?![`'"])|\b(?:of before|for want of|comes to|tells of)\b/giu;
 
-/** Matches a test with a service. A test without one may import a pure part from behind a subject's `index.ts`. */
+/**
+ * Matches the imports of a test with a service. A test without a service may import pure parts of a subject that its
+ * `index.ts` does not export.
+ */
 const WITH_SERVICE = /from '#test\/support\/(?:service|fixtures|people)\.ts'/;
 const BEHIND_DOOR = /from '#(core\/(?!(?:[a-z-]+\/)?[a-z-]+\/index[.]ts|(?:core|events|services)[.]ts)[^']+)'/g;
 

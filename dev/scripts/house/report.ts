@@ -67,8 +67,7 @@ interface Private {
 }
 
 /**
- * Finds the private functions at the top level of a file. The formatter puts the brace that ends one into the first
- * column.
+ * Finds the private functions at the top level of a file. The formatter puts their closing brace into the first column.
  */
 function privateFunctions(): Private[] {
   return server.flatMap(({ name: file, text }) =>

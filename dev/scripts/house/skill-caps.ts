@@ -12,7 +12,7 @@ const BEFORE = new RegExp(
   'giu',
 );
 const BEHIND = new RegExp(`\\b${COUNT} ([a-z-]+)${SCOPE} at most\\b`, 'giu');
-/** Names that Method uses for the rows of any list of Output. */
+/** Names that the section Method uses for the rows of any list in the section Output. */
 const ANY = /^(?:suggestion|proposal|item|change|finding|recommendation|fixe?)$/u;
 
 interface Cap {
@@ -20,7 +20,10 @@ interface Cap {
   readonly of: string;
 }
 
-/** Finds a list with a cap in Output and another number elsewhere. Compare may set a smaller cap, for a first run. */
+/**
+ * Finds a list with a cap in the section Output and another number elsewhere. The section Compare may set a smaller
+ * cap, for a first run.
+ */
 export function capFaults({ prose }: SkillText): string[] {
   const caps = prose.filter(({ section }) => section === 'Output').flatMap(capsIn);
   const isSecond = ({ count, of }: Cap, section: string) => {

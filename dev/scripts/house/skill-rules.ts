@@ -147,7 +147,7 @@ function numbersIn(line: string): number {
 }
 
 const DECIDES = /\b(?:report|(?:is|are|be) reported|alerts?|alarms?|mov(?:ed|es)|changed|(?<!^)changes?)\b/iu;
-/** Words for moves. Each of them in Compare decides what the report says. */
+/** Words for a change of a figure. In the section Compare, each of them decides what the report says. */
 const MOVES = /\b(?:rose|rises?|fell|falls?|dropped|drops?|counts?|at least)\b/iu;
 const FACTORS: Readonly<Record<string, number>> = {
   doubled: 100,
@@ -197,7 +197,7 @@ function percentagesIn(sentence: string): number[] {
 function catalogueFaults({ instructions, sectionOf }: SkillText, gone: ReadonlySet<string>): string[] {
   const related = [...sectionOf('Related skills').matchAll(/^- `([a-z-]+)`/gmu)].map(([, slug]) => slug ?? '');
   const twice = related.filter((slug, index) => related.indexOf(slug) !== index);
-  // Only Compare may name the block of a former skill.
+  // Only the section Compare may name the block of a former skill.
   const elsewhere = instructions.replace(sectionOf('Compare with the previous result'), '');
   const named = [...gone].filter((slug) => elsewhere.includes(`\`${slug}\``));
   const stale = /\bno (?:other )?skill (?:of|in) this (?:set|catalogue)\b/iu.exec(instructions)?.[0];

@@ -87,7 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a step is recorded after the end of its run',
     file: `${STEPS}/record-step.ts`,
-    // Each of the two conditions is enough, as the end of a run closes its steps.
+    // Each of the two conditions is enough, because the end of a run closes its steps.
     from: `where id = \${runId} and state = 'running' and \${call === undefined ? sql\`true\` : callHolds(call)} for update
     ), step as (
       -- The run's id is repeated: a plan that Postgres makes while the table is young finds a step by its index alone.

@@ -1,6 +1,6 @@
 /**
- * Entry of `npm run release:sbom -- [folder]`: writes the parts lists of a release, as CycloneDX and SPDX. They have
- * the packages that production installs, each of which needs its integrity in the lock file.
+ * Entry of `npm run release:sbom -- [folder]`: writes the parts lists of a release, as CycloneDX and SPDX. The lists
+ * have the packages that production installs. Each package needs its integrity in the lock file.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -4,7 +4,7 @@ import { errorCode } from '../error-code.ts';
 
 /** A source to ask for its models, with the words that name its settings in a remedy. */
 export interface Asked extends Pick<ModelSource, 'baseUrl' | 'apiKey' | 'dialect'> {
-  /** Name of the variable for its key. */
+  /** Name of the variable with the source's key. */
   readonly keyPlace: string;
   /** The remedy for a wrong address: "correct GATEWAY_BASE_URL". */
   readonly correction: string;
@@ -16,11 +16,11 @@ export interface Listed {
   readonly models: readonly string[];
   /** The maker of the server, if the list reveals it. */
   readonly dialect: ModelDialect | undefined;
-  /** True if the response calls itself a list, as that of every local server does. */
+  /** True if the response names itself a list, like the response of every local server. */
   readonly isMarked: boolean;
 }
 
-/** The response instead of a list, and the remedy: two parts of a sentence. */
+/** A failed attempt to list models, as two parts of a sentence: the response, and the remedy. */
 export interface Refused {
   readonly came: string;
   readonly remedy: string;

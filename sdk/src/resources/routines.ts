@@ -176,7 +176,8 @@ export class Routines {
   }
 
   /**
-   * Makes a new webhook secret; the old one signs too for 24 hours. Null when the response with the secret was lost.
+   * Makes a new webhook secret; for 24 hours, events are signed with the old secret too. The new one is null if the
+   * response with it was lost.
    */
   rotateWebhookSecret(
     routineId: string,

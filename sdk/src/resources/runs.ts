@@ -64,7 +64,7 @@ export class Runs {
   }
 
   /**
-   * Yields each state and each finished step until the run has ended; with `text` the text of the step under way too.
+   * Yields each state and each finished step until the run has ended; with `text`, also the text of the running step.
    */
   follow(
     runId: string,

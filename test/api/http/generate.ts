@@ -119,7 +119,7 @@ const TEXTS = [
 const SHAPES: readonly unknown[] = [
   [],
   {},
-  // Parsed from text, so that `__proto__` is a field and not the prototype.
+  // This value is parsed from text, so that `__proto__` is a field and not the prototype.
   JSON.parse('{"__proto__":null,"length":-1}'),
   { toString: 1 },
   [[[[]]]],
@@ -223,7 +223,7 @@ interface Mutation {
   readonly value: unknown;
 }
 
-/** Changes the place of the value that has this number among all its places. */
+/** Changes one place of the value: the place with this number. */
 function mutate(root: unknown, { at, how, value }: Mutation): unknown {
   const places: { owner: Record<string, unknown> | unknown[]; key: string }[] = [];
   const visit = (node: unknown): void => {

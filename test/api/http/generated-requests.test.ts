@@ -23,7 +23,7 @@ beforeAll(async () => {
   const ada = await signUp(service);
   const bob = await signUp(service);
   const key = await ada.key();
-  // Enough that some are left to run when others have been archived.
+  // There are enough routines that some can still run when others are archived.
   const routineIds = await Promise.all(Array.from({ length: 40 }, () => createRoutine(key)));
   const foreign = await createRoutine(await bob.key());
   const skill = await key.post('/v1/skills', { name: 'x', instructions: 'x'.repeat(20) });
@@ -39,7 +39,7 @@ beforeAll(async () => {
     revision: ['1', '2'],
     factsVersion: ['1', '2'],
     instructions: ['Write one line, and nothing else.'],
-    // No server listens there.
+    // No server listens at this address.
     url: ['http://127.0.0.1:1/'],
   };
   const own = ada.session.with({ 'X-Project-Id': ada.projectId });
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Operations whose right request is refused: they need a sign-in, a server or a run that nothing here has. */
+/** Operations whose right request is refused, because they need a sign-in, a server or a run that these tests lack. */
 const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
   action_not_found: ['approveAction', 'readAction', 'rejectAction'],
   link_not_found: ['deleteSharedLink', 'openSharedLink'],
@@ -137,8 +137,8 @@ test(`${BATCH * BATCHES} generated requests get the exact envelope, a documented
     }),
     { numRuns: BATCHES * TIMES, endOnFailure: true },
   );
-  // The requests are worth something only when they also get past the first check. At full size each of these comes
-  // twenty times or more: that one is missing by chance is less likely than one in a hundred million.
+  // Requests are useful only if some of them get past the first check. At full size each of these statuses occurs
+  // twenty times or more, so one is missing by chance less than once in a hundred million runs.
   const all = [200, 201, 202, 400, 401, 403, 404, 406, 409, 415];
   expect([...seen]).toEqual(expect.arrayContaining(FULL_SIZE ? all : [200, 400, 401, 404]));
 });
@@ -176,11 +176,11 @@ async function check(request: GeneratedRequest): Promise<number> {
       requestId: response.headers.get('x-request-id'),
     });
     expect(response.status, shown).toBe(ERRORS[code][0]);
-    // A mutated parameter may make it a path of no operation, or of another one.
+    // A mutated parameter may turn the path into that of another operation, or of none.
     if (code !== 'route_not_found' && code !== 'method_not_allowed') {
       expect(errorsOf(spec), shown).toContain(code);
     }
-    // A connection to a third party may fail there; nothing of ours may.
+    // Only the server of a third party may fail, never this service.
     if (response.status >= 500) expect(code, `${shown}\n${text}`).toBe('provider_error');
   }
   return response.status;

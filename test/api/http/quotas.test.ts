@@ -87,12 +87,12 @@ const LIMITED: readonly Limited[] = [
     max: 1_000,
     plant: (database, { projectId }, count) => plantConnections(database, projectId, count),
     remove: (database, projectId) => removeConnections(database, firstOf('connections', projectId)),
-    // No server listens there, and no request is sent beyond the limit.
+    // No server listens at this address, and no request is sent beyond the limit.
     create: (client) => client.post('/v1/connections', { name: 'One more', url: 'http://127.0.0.1:9/mcp' }),
   },
 ];
 
-// On each change those that are planted in a second.
+// On each change, only limits that can be reached within a second are tested.
 test.for(LIMITED.filter(({ max }) => FULL_SIZE || max <= 20_000))(
   'a project has at most $max $what, apart from those of others',
   async ({ max, plant, remove, create }, { service }) => {

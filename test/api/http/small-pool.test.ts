@@ -23,7 +23,7 @@ const BODIES: Readonly<Record<string, (index: number) => unknown>> = {
   createOrganization: (index) => ({ name: `organization ${index}` }),
 };
 
-/** On each change a read and a write of each subject, and all that have a body that does their work. */
+/** Returns the operations to call. On each change these are a read and a write of each subject, and all in `BODIES`. */
 function called() {
   const declared = routes.map(({ spec }) => spec).filter(({ id }) => id !== 'schedulerTick');
   return oneOfEach(declared, ({ id, tag, method }) => (id in BODIES ? id : [tag, method === 'GET']));
@@ -50,7 +50,7 @@ test.for(called().map((spec) => [spec.id, spec] as const))(
 );
 
 test('people who sign up at once on two connections get an account or are asked to come back', async ({ service }) => {
-  // The library holds a connection while it hashes a password, so on a busy machine some calls get none in time.
+  // The library keeps a connection while it hashes a password, so on a busy machine some calls get none in time.
   const signUpOnce = (index: number) =>
     service.anonymous
       .with({ Origin: service.config.UI_ORIGIN, 'X-Forwarded-For': `198.51.100.${index}` })

@@ -44,7 +44,7 @@ test('the response comes when the run has ended', async ({ service, key, routine
   const runId = await startRun(key, routineId);
   const [first, second] = [waitFor(key, runId), waitFor(key, runId)];
   await expect.poll(() => service.deps.runFeed.streams()).toBe(2);
-  // A change to another state that is not an end.
+  // This state is not final.
   await changeRuns(database, runId, { state: 'running' });
   await changeRuns(database, runId, { state: 'queued' });
   await key.post(`/v1/runs/${runId}/cancel`);

@@ -21,7 +21,7 @@ const HOSTILE = [
 
 const HONEST = [...Object.values(EXAMPLE), 'overlap', '0.42', '2026-11-21T09:00:00.000Z', '2026-11-21'];
 
-/** Makes a response by a schema, with texts by `write`. Of several forms, the turn chooses one. */
+/** Makes a response by a schema, with texts by `write`. If a value has several forms, the turn chooses one. */
 function filled(schema: z.core.$ZodType, turn: number, write: (schema: z.core.$ZodType) => string): unknown {
   const inner = (each: z.core.$ZodType) => filled(each, turn, write);
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {

@@ -41,7 +41,8 @@ test('every field that an operation takes is an argument of its tool, in one pla
     const fields = [params, query, body].flatMap(fieldsOf);
     expect(new Set(fields).size, definition.name).toBe(fields.length);
     const given = Object.keys(Object(definition.inputSchema['properties']));
-    // Fields that accept only an empty list tell a model nothing. The others are for files or have a single value.
+    // Fields that accept only an empty list are of no use to a model. The other fields are for files or have a single
+    // value.
     const unsaid = new Set(['tools', 'toolPolicies', 'managedBy', 'managedFrom', 'acceptForecast', 'projectId']);
     expect(given, definition.name).toStrictEqual(expect.arrayContaining(fields.filter((field) => !unsaid.has(field))));
   }

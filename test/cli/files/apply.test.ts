@@ -329,7 +329,7 @@ own('a change in the dashboard is drift until the files are applied or pulled', 
   const { id, name } = await read();
   const rename = (to: string) => key.patch(`/v1/routines/${id}`, { name: to });
 
-  // Renamed and renamed back, the content equals the file again, and the next apply removes the mark of drift.
+  // After a rename and a rename back, the content equals the file, and the next apply removes the mark of drift.
   await rename('Another');
   await rename(name);
   expect((await read()).driftedAt).toEqual(expect.any(String));

@@ -180,7 +180,7 @@ test('a time that ran is left out, one that was skipped is made up for, and one 
   const { database } = service.deps;
   const id = await activeRoutine(key);
   const [ran, skipped, repeated, quiet, due] = sevenOf(6, 5, 4, 3, 2);
-  // Occurrences as a tick leaves them.
+  // Plant occurrences as a tick leaves them.
   const ended = { state: 'failed', reason: 'timeout', finishedAt: AT_ONCE } as const;
   await plantRun(database, id, { trigger: 'schedule', scheduledFor: new Date(ran!), ...ended });
   for (const [at, reason] of [

@@ -30,7 +30,7 @@ export async function installClock(databaseUrl: string): Promise<DatabaseClock> 
       'select pg_catalog.now() + (select by from clock.shift)';
     alter database ${name} set search_path = clock, pg_catalog, public;
   `);
-  // A pooler keeps connections without the new default, so end all of them. This one ends too, with an error.
+  // A pooler keeps connections without the new default, so end all of them. This connection ends too, with an error.
   const last = new pg.Client({ connectionString: databaseUrl });
   last.on('error', () => undefined);
   await last.connect();

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { expireQueued, stopRuns, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
-import type { Database } from '#lib/database/index.ts';
+import { sql, type Database } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, changeRoutines, plantRun } from '#test/support/given.ts';
 import type { Service } from '#test/support/service.ts';
@@ -120,7 +120,7 @@ test('a run that cannot be stopped keeps no other running, and those that were a
     engine: { ...engine, cancelRun: async (id: string) => void told.push(id) },
   };
   await refusing(database, 'id', runs[0]!, async () => {
-    await expect(stopRuns(deps, [routineId])).rejects.toThrow('refused');
+    await expect(stopRuns(deps, sql`routine_id = ${routineId}`)).rejects.toThrow('refused');
   });
   expect(told.toSorted()).toEqual(runs.slice(1).toSorted());
 });

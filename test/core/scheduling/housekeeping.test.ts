@@ -12,7 +12,7 @@ let service: Service;
 let planted: Planted;
 
 beforeAll(async () => {
-  // Each person signs up from another address.
+  // Each sign-up uses another address.
   service = await startService();
   const { database } = service.deps;
   planted = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });

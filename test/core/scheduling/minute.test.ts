@@ -61,6 +61,6 @@ test(
     expect(Date.parse(run.createdAt)).toBeGreaterThanOrEqual(Date.parse(run.scheduledFor));
     expect((await scheduled()).filter((other) => other.id !== run.id)).toEqual([]);
     const calls = service.gateway.control.requests().filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
-    expect(calls).toHaveLength(2); // The proof run's and this one's.
+    expect(calls).toHaveLength(2); // One call of the proof run, one of this run.
   },
 );

@@ -137,7 +137,7 @@ test('a call that died with its process counts once its time is over, and its re
   await settleLost(service);
   expect(await sums(service, runId)).toMatchObject({ ledger: 0, reserved: expect.any(Number) });
   await changeReservations(database, { runId }, { leasedUntil: AT_ONCE });
-  // The process that holds the run may be storing the response, so the tick does not wait for it.
+  // The process that works on the run may be storing the response, so the tick does not wait for it.
   await transaction(database, async (tx) => {
     await tx.run`select from runs where id = ${runId} for update`;
     await settleLost(service);

@@ -80,7 +80,7 @@ test('calls of tools that come after the end of their run become no steps, and a
 interface Given {
   readonly outputTokens: number;
   readonly toolCalls?: ModelResponse['toolCalls'];
-  /** Happens while the model works. */
+  /** Called while the model works. */
   readonly whenSent: () => Promise<void>;
 }
 

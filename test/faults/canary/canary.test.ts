@@ -151,7 +151,7 @@ test('the service leaves no secret in logs, responses, traces, tables or workflo
   await sleep(1_500);
   expect(await Promise.all([api.end(), worker.end()])).toEqual([0, 0]);
 
-  // Each place is first shown to contain what it should, so that an empty one cannot pass.
+  // Each place is first shown to contain the expected words, so that an empty place cannot pass.
   const logs = api.output() + worker.output();
   expect(logs).toContain(runIds.succeeded);
   expect(logs).toContain('"status":500');
@@ -363,7 +363,7 @@ async function provokeErrors(key: Record<string, string>, session: Record<string
   ].map(({ status }) => status);
   expect(statuses).toEqual([401, 401, 404, 400, 400, expect.any(Number), 200, 401, 202]);
 
-  // An internal error: the database's error carries the whole row in its detail.
+  // Cause an internal error: the database's error contains the whole row in its detail.
   await database.database.query('alter table skills add constraint fault check (false) not valid');
   const fault = await call('/v1/skills', {
     headers: key,
@@ -395,7 +395,7 @@ async function dump(): Promise<string> {
 /** Returns every event of every workflow of this test, with decoded payloads. */
 async function fetchHistories(): Promise<string> {
   let all = '';
-  // Temporal's visibility lags behind.
+  // Temporal lists an ended workflow a little later.
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(250)) {
     all = '';
     let count = 0;
@@ -406,7 +406,7 @@ async function fetchHistories(): Promise<string> {
       all += JSON.stringify(history, (_key, value: unknown) => readable(value));
       count += 1;
     }
-    // Three runs and their deliveries. The scheduler may belong to another test on the same server.
+    // Three runs and their deliveries have histories. The scheduler may belong to another test on the same server.
     if (count >= 6) return all;
   }
   throw new Error(`not all workflows are there: ${all}`);

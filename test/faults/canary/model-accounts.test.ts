@@ -77,7 +77,7 @@ test('three sign-ins, their errors and a revocation leave no credential in logs,
 
   const said = answers.map(({ headers, body }) => JSON.stringify([[...headers], body])).join('\n');
   expect(said).toContain('mcn_');
-  // Both are in the address to which a person is redirected.
+  // The state and the nonce are in the address to which a person is redirected.
   const shown = ['state', 'nonce'];
   expect(canaries.foundIn(said, canaries.names(...shown))).toEqual([]);
 

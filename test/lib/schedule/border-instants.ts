@@ -16,7 +16,7 @@ export function instantsBetween(since: Date, until: Date, zones: readonly string
   ];
   const near = fc.oneof(
     fc.constantFrom(-MINUTE, -1, 0, 1, MINUTE),
-    // Within minutes of the border, so that jitter can move the start of a run across it.
+    // These instants are within minutes of the border, so that jitter can move the start of a run across the border.
     fc.integer({ min: -10 * MINUTE, max: 10 * MINUTE }),
     fc.integer({ min: -24, max: 24 }).map((hours) => hours * 60 * MINUTE),
   );

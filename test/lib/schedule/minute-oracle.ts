@@ -1,6 +1,6 @@
 /**
- * The rule for schedules, computed slowly: reads the wall clock from Intl at every UTC minute of a window, and tells
- * for each minute whether the schedule occurs. Shares only Intl with the implementation.
+ * The rule for schedules, computed slowly: reads the wall clock from Intl at every UTC minute of a window, and says for
+ * each minute whether the schedule occurs. Shares only Intl with the implementation.
  */
 
 /** A schedule as the fields that it matches, with its text. */

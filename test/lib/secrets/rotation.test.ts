@@ -66,7 +66,7 @@ test('the list names every place that the code seals to, and every place is a co
 
 test('no column outside the list holds a sealed text, and after a rotation the old key opens nothing and the new one all', async () => {
   const database = service.deps.database;
-  // One sealed text in every column of the list, written by the product's own code.
+  // The product's own code writes one sealed text into every column of the list.
   const webhook = await key.with(IDEMPOTENT).post('/v1/routines', {
     ...routineBody(),
     webhookUrl: 'https://hooks.example.com/in',

@@ -14,7 +14,7 @@ test('a sealed text opens in its own place only: not in another row, column or t
 });
 
 test('a sealed text with any one character changed does not open', () => {
-  // Thirty bytes, so that every bit of the base64 text has a meaning.
+  // The sealed text has thirty bytes, so that every bit of its base64 form has a meaning.
   const sealed = box.seal('sk', PLACE);
   const start = sealed.lastIndexOf('.') + 1;
   for (let at = start; at < sealed.length; at += 1) {

@@ -37,7 +37,7 @@ export function earlier(interval: string): (column: Sql) => Sql {
   return (column) => sql`${column} - ${interval}::interval`;
 }
 
-/** Moves the stored refusals of a renewal back. */
+/** Moves the times of a renewal's stored refusals back. */
 export function refusedEarlier(interval: string): (column: Sql) => Sql {
   const moved = (column: Sql, name: string) => sql`(${column} ->> ${name})::timestamptz - ${interval}::interval`;
   return (column) =>

@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { ago, AT, FRAME, PROJECT } from '../support/frame.ts';

@@ -21,7 +21,8 @@ test('all parts hold to the policy in all their states', async ({ visit }) => {
     },
     {
       name: 'combobox',
-      // While its list is open the page is hidden from screen readers, and it is shown again before the focus leaves.
+      // While the list is open, the page is hidden from screen readers. It is shown again before the focus leaves the
+      // list.
       excused: ['aria-hidden-focus'],
       path: '/_parts',
       act: (page) => page.getByRole('combobox', { name: 'Model' }).fill('re'),

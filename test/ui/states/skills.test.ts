@@ -122,7 +122,7 @@ test('skills in all their states', async ({ api, visit }) => {
       name: 'curated',
       path: `${LIST}/seo-audit`,
       async act(page) {
-        // Only the sample, without its fence and the text beside it.
+        // The region shows only the sample, without its fence and the text beside it.
         await page
           .getByRole('region', { name: 'A result looks like this' })
           .getByText('Three titles are cut off.', { exact: true })

@@ -47,7 +47,7 @@ test.for<Translation>(['wrapped', 'replaced'])(
     const watched = await visit('about:blank');
     await watched.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await startTranslator(watched.page, way);
-    // On each change the two ways share the pages.
+    // On each change, each of the two ways is tested on half of the pages.
     const paths = PATHS.filter((_, nth) => FULL_SIZE || (nth % 2 === 0) === (way === 'wrapped'));
     for (const [index, path] of paths.entries()) {
       const pressed = await pressAll(watched, path, index === 0);

@@ -21,7 +21,7 @@ export async function buildLocked(): Promise<void> {
 function build(): Promise<unknown> {
   const lock = `routine-automation-ui-${Buffer.from(ROOT).toString('base64url').slice(-24)}.lock`;
   return withLock(path.join(tmpdir(), lock), () =>
-    // In a process of its own, because the NODE_ENV of the tests would change the built files.
+    // The build is a separate process, because the NODE_ENV of the tests would change the built files.
     run(process.execPath, ['ui/build.ts', '--if-changed', '--parts'], {
       cwd: ROOT,
       env: { ...process.env, NODE_ENV: 'production' },

@@ -55,7 +55,7 @@ export interface FakeApi {
 }
 
 /**
- * Starts a fake API for pages in a given state. It knows only the operations of the document, and refuses requests and
+ * Starts a fake API for pages in a given state. It serves only the operations of the document, and refuses requests and
  * responses that do not fit the document's schemas. A read without an answer gets the smallest response that its schema
  * allows: an empty list, a null.
  */

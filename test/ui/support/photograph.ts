@@ -45,7 +45,7 @@ export async function photograph(visit: Visit, pageName: string, states: readonl
   for (const [index, state] of states.entries()) {
     const watched = tabs.get(state.as) ?? (await visit('about:blank', state));
     tabs.set(state.as, watched);
-    // What one state sets stands for those after it too.
+    // The settings of one state also apply to all states after it.
     await state.before?.(watched.page);
     if (isLookedAt(state, index)) await lookAt(watched, pageName, state, turn++);
     await watched.page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -58,7 +58,7 @@ async function lookAt(watched: Watched, pageName: string, state: State, turn: nu
   const { page } = watched;
   await page.setViewportSize(sizeOf(state.width ?? 1280));
   await page.emulateMedia({ colorScheme: state.theme ?? 'light', reducedMotion: 'reduce' });
-  // Otherwise the browser loads nothing if only the fragment of the address has changed.
+  // Without this the browser would load nothing if only the fragment of the address has changed.
   if (state.path.includes('#')) await page.goto('about:blank');
   await page.goto(state.path);
   if (state.loading !== true) await watched.settled();

@@ -37,7 +37,7 @@ export async function walkByTab(page: Page): Promise<TabWalk> {
   return { stops: await page.evaluate<Stop[]>('window.tabWalk.stops'), missed: [], ends: false };
 }
 
-/** Script that runs in the page. It is a text, because the server's types know no document. */
+/** Script that runs in the page. It is a text, because the server's types have no document. */
 const PREPARE = `(() => {
   const INTERACTIVE = 'a[href], button, input, select, textarea, summary, [tabindex], [role=button], [role=link], ' +
     '[role=checkbox], [role=switch], [role=tab], [role=radio], [role=combobox], [role=option], [role=menuitem]';

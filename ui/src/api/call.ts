@@ -4,7 +4,9 @@ import { ApiError, errorOf, unproven, unreachable } from './error.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
 
-/** A success with the values of its headers. The cache keeps the first of two equal replies, so nothing is redrawn. */
+/**
+ * A success with the values of its headers. If two replies are equal, the cache keeps the first, so nothing is redrawn.
+ */
 export interface Reply<D> {
   readonly data: D;
   /** The response's `ETag`, to be sent as `If-Match`; undefined if the operation has none. */
@@ -96,7 +98,7 @@ export function nextCursorOf(link: string | null): string | undefined {
   return new URL(target).searchParams.get('cursor') ?? undefined;
 }
 
-/** Asks the person to prove who they are; resolves with false when they decline. */
+/** Asks the person to prove who they are; resolves with false when the person declines. */
 type AskForProof = () => Promise<boolean>;
 
 let asker: AskForProof | undefined;

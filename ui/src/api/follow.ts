@@ -9,7 +9,7 @@ export type FollowStatus =
   /** Streams are blocked, so the caller reads at intervals. */
   | 'polling'
   | 'ended'
-  /** The caller may not, or no longer, read the stream. */
+  /** The caller may not read the stream, or not any longer. */
   | 'refused';
 
 export interface FollowedEvent {
@@ -34,7 +34,7 @@ export interface FollowOptions {
 }
 
 interface Times {
-  /** Longest wait for the first byte. The server sends one at once, so a silent stream is held back on its way. */
+  /** Longest wait for the first byte. The server sends one at once, so a silent stream is blocked on its way. */
   readonly firstMs: number;
   /** Silence after which the connection is given up. The server sends at least a comment every 15 seconds. */
   readonly silenceMs: number;
@@ -80,7 +80,7 @@ export async function follow(options: FollowOptions): Promise<void> {
   }
 }
 
-/** Outcome of one connection: events came, no event came, not even a byte came, or the stream has ended. */
+/** Outcome of one connection: events arrived, no event arrived, not even a byte arrived, or the stream has ended. */
 type Outcome = 'progress' | 'nothing' | 'held' | 'ended' | ApiError;
 
 const HELD = 'no byte came';

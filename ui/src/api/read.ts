@@ -10,7 +10,7 @@ export interface Loaded<D> {
   readonly data: D | undefined;
   /** The error of the latest read, also while older data is still shown. */
   readonly error: ApiError | null;
-  /** True until the first response: show a skeleton, never "none". */
+  /** True until the first response. A page then shows a skeleton, and never "none". */
   readonly isPending: boolean;
   /** Reading this field redraws the page at the start and the end of each refresh, so read it only to show it. */
   readonly isFetching: boolean;
@@ -126,7 +126,7 @@ export function bothOf<A, B>(one: Loaded<A>, other: Loaded<B>): Loaded<readonly 
   };
 }
 
-/** A list whose pages read so far are shown as one. */
+/** A list that shows all pages read so far as one list. */
 export interface LoadedList<Item> extends Loaded<readonly Item[]> {
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;

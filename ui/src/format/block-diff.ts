@@ -60,7 +60,10 @@ function alone(old: readonly Block[]): Paired[] {
   return old.map((block) => [block, undefined]);
 }
 
-/** Pairs each new line with the next old line of its look, and each new row with the next old row of its first cell. */
+/**
+ * Pairs each new line with the next old line of the same look, and each new row with the next old row whose first cell
+ * is the same.
+ */
 function pairUp(old: readonly Block[], fresh: readonly Block[]): Paired[] {
   const left = [...old];
   const pairs = fresh.flatMap((block): Paired[] => {

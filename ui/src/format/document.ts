@@ -23,7 +23,7 @@ export interface DocumentElement {
   readonly id?: string;
   /** An address of the web or of mail, or a place in the same text. */
   readonly href?: string;
-  /** Spoken name, if the content alone says too little. */
+  /** Name for screen readers, if the content alone says too little. */
   readonly label?: string;
   readonly start?: number;
   readonly align?: 'left' | 'center' | 'right';
@@ -149,7 +149,7 @@ function attributesOf(
   };
 }
 
-/** Names the two ends of a footnote; on the page they are a number and an arrow. */
+/** Names the two ends of a footnote, which the page shows as a number and an arrow. */
 function labelOf(
   { dataFootnoteRef, ariaLabel }: Readonly<Record<string, unknown>>,
   children: readonly DocumentNode[],

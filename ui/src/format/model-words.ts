@@ -4,7 +4,7 @@ import { exactMoney } from './numbers.ts';
 type Option = Shape<'ModelOption'>;
 type Origin = NonNullable<Option['figures']['prices']>;
 
-/** Says where a figure of a model comes from. */
+/** The sources of a model's figures, in words. */
 const ORIGINS: Readonly<Record<Origin, string>> = {
   list: 'from its server',
   operator: 'from the operator',

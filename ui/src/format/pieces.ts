@@ -1,12 +1,12 @@
 const PIECE = 40_000;
 
-/** Cuts a text into pieces that are quickly laid out, at the end of a line where one is near. */
+/** Cuts a text into pieces that are laid out quickly, each at the end of a line if one is near. */
 export function piecesOf(text: string): readonly string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {
     const limit = from + PIECE;
     const line = limit < text.length ? text.lastIndexOf('\n', limit) : text.length;
-    // Each piece is a block of its own, so its last line break would show as an empty line.
+    // Each piece is a block of its own, so a line break at its end would show as an empty line.
     const isNear = line > limit - PIECE / 4;
     const until = isNear ? line : limit - (isHalf(text, limit) ? 1 : 0);
     pieces.push(text.slice(from, until));

@@ -96,7 +96,7 @@ export type LineSource = Pick<RunInWords, 'reason' | 'errorMessage'> &
   Pick<Shape<'RunSummary'>, 'outcomeSummary' | 'resultPreview'>;
 
 /** The beginning of a result that is JSON, also in a fence. */
-const IS_DATA = /^\s*(?:```(?:json)?\s*)?(?:\{|\[\s*[[{\d\"])/;
+const IS_DATA = /^\s*(?:```(?:json)?\s*)?(?:\{|\[\s*[[{\d"])/;
 
 /** Returns the time at which a run began. Before that, returns when it is to begin or was requested. */
 export function atOf({

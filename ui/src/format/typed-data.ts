@@ -129,7 +129,7 @@ function rowsOf(items: readonly unknown[], changes: DataChanges | null): readonl
   ];
 }
 
-/** Names a key; tells `1` and `"1"` apart. */
+/** Names a key, so that `1` and `"1"` differ. */
 export function idOf(key: unknown): string {
   return `${typeof key}:${String(key)}`;
 }

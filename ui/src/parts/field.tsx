@@ -76,7 +76,7 @@ function askFor(label: string): string {
   return `Enter the ${isAcronym ? label : `${label.charAt(0).toLowerCase()}${label.slice(1)}`}.`;
 }
 
-/** Returns the attributes that a control inside a field has to carry. */
+/** Returns the attributes that a control inside a field needs. */
 export function useFieldProps() {
   const field = use(FieldContext);
   if (field === undefined) return {};

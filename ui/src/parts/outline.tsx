@@ -69,7 +69,7 @@ function useReading(entries: readonly OutlineEntry[]): string | undefined {
     let frame = 0;
     const look = () => {
       frame = 0;
-      // A long text is drawn step by step, so its last headings may not be there yet.
+      // A long text is drawn step by step, so its last headings may be missing for a while.
       const reached = entries.findLast(({ id }) => {
         const top = document.getElementById(id)?.getBoundingClientRect().top;
         return top !== undefined && top <= innerHeight * REACHED;

@@ -28,7 +28,7 @@ function takeWorker(): Worker {
 /** Formats a text in another thread. Returns the last result meanwhile, undefined before the first. */
 export function useDocument(text: string): Read | undefined {
   const [read, setRead] = useState<Read>();
-  // Checked here, because checking each line costs less than a worker.
+  // The page itself checks the text, because checking each line costs less than a worker.
   const refused = useMemo(() => {
     const reason = refusalOf(text);
     return reason === undefined ? undefined : plain(reason);

@@ -7,7 +7,7 @@ export interface TooltipProps {
   readonly children: ReactElement<Record<string, unknown>>;
 }
 
-/** One popup for all triggers, because a list of hundreds of buttons would otherwise pay for a popup each. */
+/** One popup for all triggers, because a popup for each of hundreds of buttons would be slow. */
 const popup = Base.createHandle<ReactNode>();
 
 /** Adds a hint on hover and focus. Necessary information must not be in a hint alone. */

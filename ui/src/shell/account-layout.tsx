@@ -9,7 +9,7 @@ import { AskDialog } from './ask-dialog.tsx';
 const SignInAgain = lazy(() => import('./sign-in-again.tsx'));
 const ProofQuestion = lazy(() => import('./second-factor/proof-question.tsx'));
 
-/** Shows the pages of a signed-in person; once the session has ended, the sign-in covers them. */
+/** Shows the pages of a signed-in person. When the session has ended, the sign-in form covers the pages. */
 export function AccountLayout() {
   const { data } = useQuery(sessionQuery());
   const [last, setLast] = useState(data);

@@ -9,7 +9,7 @@ export function rememberProject(projectId: string): void {
   localStorage.setItem(KEY, projectId);
 }
 
-/** Returns the project that was open last in this browser; the person may no longer be in it. */
+/** Returns the project that was open last in this browser. The person may have left it since. */
 export function keptProject(): string | undefined {
   return localStorage.getItem(KEY) ?? undefined;
 }
@@ -33,7 +33,7 @@ export async function lastProject(client: QueryClient, href: string): Promise<st
 
 const RETURN_KEY = 'returnTo';
 
-/** Leaves for a provider's page; a user who comes back is led to this page again. */
+/** Leaves for a provider's page. A user who returns gets to this page again. */
 export function leaveFor(address: string): void {
   sessionStorage.setItem(RETURN_KEY, location.pathname);
   location.assign(address);

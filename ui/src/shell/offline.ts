@@ -1,7 +1,7 @@
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { toasts } from '#ui/api/toast.ts';
 
-/** While the browser is offline, says that pages and changes wait. */
+/** Tells the reader, while the browser is offline, that pages and changes wait. */
 export function watchConnection(): void {
   let shown: string | undefined;
   addEventListener('offline', () => {

@@ -18,7 +18,7 @@ interface SignInProps {
   readonly email?: string | undefined;
   readonly notice?: ReactNode;
   readonly footer?: ReactNode;
-  /** True over a page that has to stay open. Links then open a tab of their own. */
+  /** True if the form covers a page that has to stay open. Links then open a new tab. */
   readonly covers?: boolean;
   readonly onSignedIn: () => Promise<void>;
 }

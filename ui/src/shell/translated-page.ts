@@ -1,6 +1,7 @@
 /**
  * Keeps a page working after a translator of the browser has changed it. Such a program replaces or wraps each text by
- * an element. Later React removes a text or inserts before the text, which throws if the text now has another parent.
+ * an element. When React later removes the text, or inserts something before it, an error occurs if the text has
+ * another parent by then.
  */
 export function surviveTranslators(): void {
   /** The element that a translator has put in the place of a text. */

@@ -41,7 +41,7 @@ export async function importJobs(kind: JobKind, text: string, options: Options):
   const left: Skipped[] = [...skipped];
   const made: { file: string; text: string; name: string; notes: readonly string[] }[] = [];
   for (const given of jobs) {
-    // The name becomes a file name, which git and the service see.
+    // The name becomes a file name, which git and the service see, so secrets are removed from it.
     const job = { ...given, name: withoutSecrets(given.name).text };
     const { head, body, notes } = routineOf(job, options);
     const { schema, text: length, schemaPath, fileOf } = KINDS.routine;
@@ -85,7 +85,7 @@ async function read(kind: JobKind, text: string, options: Options): Promise<Jobs
     }
   } catch (error) {
     if (error instanceof SyntaxError) throw usageError(`${target} is no JSON: ${error.message.slice(0, 200)}`);
-    // The text is nested more deeply than the stack allows; no real export is.
+    // The text is nested more deeply than the stack allows. No real export is nested so deeply.
     if (error instanceof RangeError) throw usageError(`${target} is nested too deeply.`);
     throw error;
   }

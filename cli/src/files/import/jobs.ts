@@ -84,7 +84,7 @@ function badField(fields: readonly string[]): string | undefined {
   });
 }
 
-/** Takes the seconds off a cron expression of six fields. */
+/** Removes the seconds from a cron expression of six fields. */
 export function fiveFields(given: unknown): Timing {
   const expression = textOf(given) ?? '';
   const fields = expression.trim().split(/\s+/);

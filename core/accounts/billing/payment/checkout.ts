@@ -22,7 +22,7 @@ import {
 } from './open-checkouts.ts';
 import { callProcessor, CustomerGone, type PaymentDeps, type PaymentWatch, type Processor } from './processor.ts';
 
-/** Switches by which an operator opens the sale. A new checkout needs `acquisition` and `checkout`. */
+/** Switches with which the operator opens the sale. A new checkout needs both `acquisition` and `checkout`. */
 export interface LaunchSwitches {
   readonly acquisition: boolean;
   readonly checkout: boolean;
@@ -44,7 +44,7 @@ export interface CheckoutInput {
 
 export interface Checkout {
   readonly url: string;
-  /** `portal` for an organization that has a subscription, which must not get a second one. */
+  /** `portal` when the organization already has a subscription, so that it cannot buy a second one. */
   readonly kind: 'checkout' | 'portal';
 }
 
@@ -65,8 +65,8 @@ export function checkoutBarrier({
 
 /**
  * Begins a checkout of a plan on the processor's page, or opens the portal. An organization begins one checkout at a
- * time: two owners in two tabs get the same open checkout, and open checkouts of other plans are expired. A customer
- * whom the processor no longer knows is replaced, once.
+ * time: two owners in two tabs get the same open checkout, and open checkouts of other plans are expired. If the
+ * processor no longer knows the customer, creates a new customer, once.
  * @throws {AppError} `checkout_disabled`, and the errors of `callProcessor`
  */
 export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): Promise<Checkout> {
@@ -80,7 +80,7 @@ export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): P
       return await checkoutOf(ready, { ...input, customer }, attempt);
     } catch (error) {
       if (!(error instanceof CustomerGone)) throw error;
-      // A customer with a live subscription is not replaced: the replacement would pay for a second one.
+      // Keep a customer with a live subscription: a new customer would pay for a second subscription.
       if ((await findSubscribed(ready, customer).catch(ifGone)) !== undefined) throw error;
       const fresh = await replaceCustomer(ready, input.organizationId, customer);
       return checkoutOf(ready, { ...input, customer: fresh }, attempt);
@@ -114,7 +114,7 @@ async function checkoutOf(deps: Ready, input: Visitor, attempt: number): Promise
   return { url: session.url, kind: 'checkout' };
 }
 
-/** Finds the customer's live subscription, which the portal changes instead of selling a second one. */
+/** Finds the customer's live subscription. The portal changes this subscription instead of selling a second one. */
 async function findSubscribed(deps: PaymentDeps, customer: string): Promise<Stripe.Subscription | undefined> {
   return (await fetchSubscriptions(deps, customer)).find(isLive);
 }
@@ -123,7 +123,10 @@ function ifGone(error: unknown): undefined {
   if (!(error instanceof CustomerGone)) throw error;
 }
 
-/** Opens the portal. If the subscription can change to the wanted price, the portal opens at the confirmation. */
+/**
+ * Opens the portal. If the subscription can change to the wanted price, the portal opens at the page that confirms the
+ * change.
+ */
 async function toPortal(deps: Ready, input: Visitor & { readonly subscribed: Stripe.Subscription }): Promise<Checkout> {
   const { subscribed, plan, customer } = input;
   const [item, another] = subscribed.items.data;
@@ -142,7 +145,7 @@ async function toPortal(deps: Ready, input: Visitor & { readonly subscribed: Str
   return { url, kind: 'portal' };
 }
 
-/** Returns the open checkout of the plan that can still be used; expires all others of the customer. */
+/** Returns the open checkout of the plan that can still be used; expires all other checkouts of the customer. */
 async function openSession(
   deps: Ready,
   { customer, plan, now }: Visitor & { readonly now: number },

@@ -30,8 +30,8 @@ export function fetchSubscriptions(
 
 /**
  * Returns an organization's customer. A new customer is stored before any other request to the processor. The processor
- * keeps the first response to an idempotency key, errors included: an attempt that failed has used up its key, and an
- * attempt that was cut off is repeated under the same key.
+ * repeats its first response to an idempotency key, even an error. So an attempt that failed is repeated under a new
+ * key, and an attempt that was cut off under the same key.
  * @throws {AppError} the errors of `callProcessor`
  */
 export async function ensureCustomer(
@@ -69,7 +69,7 @@ export async function ensureCustomer(
 }
 
 /**
- * Replaces a customer whom the processor no longer knows. A sync under way loses its lease, because it has listed the
+ * Replaces a customer whom the processor no longer knows. A running sync loses its lease, because it has listed the
  * former customer.
  */
 export async function replaceCustomer(deps: PaymentDeps, organizationId: string, gone: string): Promise<string> {
@@ -80,7 +80,7 @@ export async function replaceCustomer(deps: PaymentDeps, organizationId: string,
         creation_attempt = creation_attempt + 1, lease_token = null, leased_until = null
       where organization_id = ${organizationId} and customer_id = ${gone}
     `;
-    // The processor ended the subscriptions when the customer was deleted, so none of them may keep granting access.
+    // The processor ended the subscriptions when the customer was deleted, so none of them may grant access any longer.
     if (isDeleted && forgotten > 0) await replaceSubscriptions(tx, { organizationId, customerId: gone }, []);
   });
   const customer = await ensureCustomer(deps, organizationId);
@@ -133,7 +133,7 @@ interface PortalVisit {
   readonly customer: string;
   /** Address to which the portal sends the person back. */
   readonly back: string;
-  /** Change of the subscription that the portal asks to confirm as soon as it opens. */
+  /** Change of the subscription that the customer is asked to confirm when the portal opens. */
   readonly update?: {
     readonly subscription: string;
     readonly item: string;
@@ -207,8 +207,8 @@ const RETURN_PATHS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the addresses to which the processor's pages lead back. The entry point is only looked up: it never becomes
- * part of an address, and an unknown one leads to the billing page.
+ * Returns the addresses to which the processor's pages send the browser back. The entry point only selects one of our
+ * pages; an unknown entry point selects the billing page.
  */
 export function returnAddresses(uiOrigin: string, entrypoint: string) {
   const path = Object.hasOwn(RETURN_PATHS, entrypoint) ? RETURN_PATHS[entrypoint] : undefined;

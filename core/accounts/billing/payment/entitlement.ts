@@ -14,10 +14,10 @@ export function isLive({ status }: Pick<Subscription, 'status'>): boolean {
 /** A stored subscription: the fields for access and presentation, without payer and address. */
 export interface Subscription {
   readonly id: string;
-  /** Status in the processor's words, which may be new ones. */
+  /** Status as the processor names it. The processor may add names. */
   readonly status: string;
   readonly priceId: string | null;
-  /** Null for a price that this service does not sell. */
+  /** The plan that the subscription pays for; null for a price that this service does not sell. */
   readonly plan: PaidPlan | null;
   readonly priceCents: number | null;
   readonly currency: string | null;
@@ -38,7 +38,7 @@ interface EntitlementRule {
 
 const DAY_MS = 86_400_000;
 
-/** Days for which an active subscription counts after the end of its period, if no renewal was reported. */
+/** Days for which an active subscription grants access after the end of its period, if no renewal was reported. */
 const RENEWAL_SLACK_DAYS = 14;
 
 /**

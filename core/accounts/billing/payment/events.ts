@@ -21,7 +21,7 @@ const ACCEPTED: ReadonlySet<string> = new Set(EVENT_KINDS);
 /** An id of the processor that is safe in a query. */
 const processorId = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
-/** The fields of an event that are read. */
+/** The fields that the service reads from an event. */
 const paymentEvent = z.object({
   id: processorId,
   type: z.string(),
@@ -35,7 +35,7 @@ const ofCustomer = z.object({
   customer: z.union([processorId, z.object({ id: processorId }).transform(({ id }) => id)]),
 });
 
-/** The most seconds by which a signature may be older than our clock, or ahead of it. */
+/** The most seconds by which the time of a signature may differ from our clock. */
 const TOLERANCE_SECONDS = 300;
 
 /**
@@ -50,8 +50,8 @@ export function verifyEvent(
   if (processor === undefined) throw new AppError('invalid_signature');
   try {
     const { stripe, webhookSecret } = processor;
-    // The library accepts a signature dated in the future, which could be replayed until that time. Of several times
-    // the library takes the last, which this check would not see, so only one time is allowed.
+    // The library accepts a signature dated in the future; such a signature could be replayed until then. If there are
+    // several times, the library takes the last and this check the first, so only one time is allowed.
     const [time = '', another] = Array.from(signature.matchAll(/(?:^|,)t=([^,]*)/g), ([, t]) => t);
     const signedAt = /^\d{1,12}$/.test(time) && another === undefined ? Number(time) : NaN;
     if (!(signedAt * 1_000 < now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');

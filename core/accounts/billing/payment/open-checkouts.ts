@@ -8,8 +8,8 @@ import { callProcessor, type ProcessorDeps } from './processor.ts';
 const TURN_MS = 15_000;
 
 /**
- * Calls `work` while no other checkout of the organization begins anywhere. A lease keeps other checkouts out,
- * because a transaction would stay open during the requests of `work`.
+ * Calls `work` while no other checkout of the organization begins anywhere. A lease keeps other checkouts out; a
+ * transaction would have to stay open during the requests of `work`.
  * @throws {AppError} `service_unavailable` when another checkout takes too long
  */
 export async function oneCheckoutAtATime<T>(
@@ -58,7 +58,7 @@ export function checkoutUnderWay(): AppError {
   return new AppError('service_unavailable', 'Another checkout is being opened; try again.', { 'Retry-After': '5' });
 }
 
-/** Lists the open checkouts of a customer, who may be deleted. */
+/** Lists the open checkouts of a customer, even of a deleted one. */
 export function listOpenCheckouts(
   { processor: { stripe }, watch }: ProcessorDeps,
   customer: string,

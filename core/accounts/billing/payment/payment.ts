@@ -7,7 +7,7 @@ import { createProcessor, type PaymentWatch, type Processor } from './processor.
 
 /** Payment configuration of a process. */
 export interface Payment {
-  /** Undefined on a self-hosted service without payment. */
+  /** The payment processor; undefined on a self-hosted service without payment. */
   readonly processor: Processor | undefined;
   readonly watch: PaymentWatch;
   readonly switches: LaunchSwitches;

@@ -11,7 +11,7 @@ export interface ProcessorSettings {
   readonly prices: PriceList;
   /** Days for which a subscription keeps its access after it was first seen past due. */
   readonly graceDays: number;
-  /** The portal's configuration; without one, the processor's default. */
+  /** The portal's configuration; undefined for the processor's default. */
   readonly portalConfiguration: string | undefined;
   /** Origin of a processor on this machine, for local use and tests. */
   readonly apiUrl: string | undefined;
@@ -33,13 +33,13 @@ export interface PaymentWatch {
   readonly metrics: Metrics;
 }
 
-/** Dependencies of an exchange with the processor whose result is stored. */
+/** Dependencies of requests to the processor whose results are stored. */
 export interface PaymentDeps extends Pick<Core, 'database'> {
   readonly processor: Processor;
   readonly watch: PaymentWatch;
 }
 
-/** Dependencies of an exchange whose result is not stored. */
+/** Dependencies of requests to the processor whose results are not stored. */
 export type ProcessorDeps = Pick<PaymentDeps, 'processor' | 'watch'>;
 
 export function createProcessor(settings: ProcessorSettings): Processor {
@@ -70,7 +70,10 @@ function addressOf({ hostname, port, protocol }: URL) {
   };
 }
 
-/** The processor does not know an organization's customer, who was deleted there or belongs to another account. */
+/**
+ * Error: the processor does not know an organization's customer. The customer was deleted or belongs to another
+ * account.
+ */
 export class CustomerGone extends AppError {
   constructor() {
     super('provider_error', 'The payment processor does not know the customer of this organization any more.');
@@ -110,7 +113,7 @@ export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<
   }
 }
 
-/** Conditions of payment that need an operator. */
+/** Payment problems that need an operator. */
 export type PaymentAlert =
   | 'authentication'
   | 'unknown_customer'
@@ -119,7 +122,7 @@ export type PaymentAlert =
   | 'unknown_price'
   | 'several_subscriptions';
 
-/** Counts and logs a condition that needs an operator. */
+/** Counts and logs a problem that needs an operator. */
 export function raise({ log, metrics }: PaymentWatch, alert: PaymentAlert, facts: object): void {
   metrics.paymentAlert(alert);
   log.error({ alert, ...facts }, 'payment needs an operator');

@@ -10,7 +10,8 @@ import { syncOrganization } from './sync.ts';
 const BATCH = 50;
 
 /**
- * Age of the oldest events to fetch. Stripe keeps events for thirty days; earlier fetches have taken the older ones.
+ * Age of the oldest events to fetch. Earlier fetches have processed older events, although Stripe keeps events for
+ * thirty days.
  */
 const EVENTS_BACK_SECONDS = 26 * 3_600;
 
@@ -68,8 +69,8 @@ async function dueForSync(db: Db): Promise<string[]> {
 }
 
 /**
- * Records checkouts that are over, so that no page waits for them. An expired checkout is closed after a sync has seen
- * any payment; a paid one is closed together with a request for a sync.
+ * Records checkouts that are over, so that no page waits for them. An expired checkout is closed only after a sync has
+ * looked for a payment; a paid checkout is closed together with a request for a sync.
  */
 async function closeCheckouts({ database, processor, watch }: PaymentDeps): Promise<void> {
   await database.run`

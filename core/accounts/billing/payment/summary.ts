@@ -7,11 +7,11 @@ export interface BillingSummary {
   readonly plan: Plan;
   /** Source of the plan: the operator, a subscription, or `none` for the free plan. */
   readonly source: 'self_hosted' | 'subscription' | 'none';
-  /** State of the subscription in the processor's words; null without one. */
+  /** State of the subscription in the processor's words; null without a subscription. */
   readonly status: string | null;
   readonly subscription: Subscription | undefined;
   readonly usage: PeriodUsage;
-  /** Problem that needs a person: a failed payment, with the end of the access that remains. */
+  /** Problem that needs a person: a payment failed, and the access ends at `until`. */
   readonly attention: { readonly code: 'payment_failed'; readonly until: Date | null } | null;
   readonly isCustomer: boolean;
   readonly syncedAt: Date | null;

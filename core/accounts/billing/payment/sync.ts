@@ -19,7 +19,7 @@ import { callProcessor, CustomerGone, raise, type PaymentDeps } from './processo
 
 /**
  * Time for which one process may sync a customer: longer than the processor's timeout with retries. A process that
- * stalls longer no longer finds its own token stored, and writes nothing.
+ * stalls longer finds another token stored, and writes nothing.
  */
 const LEASE = sql`interval '60 seconds'`;
 
@@ -72,7 +72,8 @@ const organizationDeleted = sql`exists (
 
 /**
  * Lists all subscriptions of a customer, ended ones included, each with all of its items.
- * @returns an empty list for a deleted customer; undefined for one whom this account of the processor does not know
+ * @returns an empty list for a deleted customer; undefined for a customer whom this account of the processor does not
+ * know
  */
 async function subscriptionsOf(
   deps: PaymentDeps,
@@ -98,7 +99,7 @@ async function subscriptionsOf(
 
 /**
  * Writes the listed subscriptions if the lease is still held. For a customer whom the processor does not know, the last
- * known access stays until it expires: the key may by mistake be that of another account.
+ * known access stays until it expires, because the key may by mistake belong to another account.
  * @returns whether another sync was requested since the lease was taken
  */
 async function replace(
@@ -114,7 +115,7 @@ async function replace(
       from billing_customers
       where organization_id = ${organizationId} and lease_token = ${lease.token} for update
     `;
-    // Another process took the lease over or replaced the customer, so these facts may be old.
+    // Another process took the lease over or replaced the customer, so the listed subscriptions may be out of date.
     if (held === undefined) return undefined;
     if (found !== undefined) {
       const pastDue = await recordPastDue(tx, organizationId, found);
@@ -157,7 +158,7 @@ function lookForFaults(
   if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
 }
 
-/** Leaves room for two pages that wait for a payment: each asks about every two seconds. */
+/** Limits the syncs, with room for two pages that each ask every two seconds while they wait for a payment. */
 const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeconds: 60 };
 
 /**

@@ -20,7 +20,7 @@ export interface FactorOwner {
 
 /** Checks second factors, and mails and logs changes to them. */
 export function createFactorCheck({ database, secrets, mails, log }: AuthSettings) {
-  /** Tells the person by mail and the operator by a line of the log. */
+  /** Informs the person by mail and the operator by a line of the log. */
   async function tell({ id, email }: FactorOwner, event: FactorEvent): Promise<void> {
     log?.info({ userId: id, event }, 'auth: a second factor changed, or was recovered');
     await mails?.factorEvent(email, FACTOR_MAILS[event]);
@@ -72,7 +72,7 @@ export async function recordFactorEvent(
   }
 }
 
-/** Mails that tell a person of a change to their second factor. */
+/** Mails that inform a person about a change to their second factor. */
 const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string }>> = {
   'member.second_factor_added': {
     subject: 'A second factor was added to your account',

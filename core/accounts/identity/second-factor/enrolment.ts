@@ -82,7 +82,7 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
             const input = { userId: user.id, code: ctx.body.code };
             const codes = await confirmSecondFactor(tx, secrets, input);
             if (codes === undefined) return undefined;
-            // The other sessions end, because they began with the password alone.
+            // End the other sessions, because they began with the password alone.
             await tx.run`delete from sessions where user_id = ${user.id} and id <> ${session.id}`;
             return codes;
           });

@@ -29,7 +29,7 @@ export const passkeyAssertion = z.object({
 export function createPasskeyCheck({ database, uiOrigin, log }: AuthSettings) {
   const rpID = new URL(uiOrigin).hostname;
 
-  /** Keeps a challenge for the browser that gets the response. */
+  /** Stores a challenge for the browser that gets the response. */
   async function keepChallenge(ctx: Context, challenge: string): Promise<void> {
     const { name, attributes } = ctx.context.createAuthCookie(COOKIE, {
       maxAge: CHALLENGE_SECONDS,
@@ -132,12 +132,12 @@ function findPasskey(db: Db, id: string): Promise<Passkey | undefined> {
   `;
 }
 
-/** Keeps a new passkey. @returns false if its id is known already, or the person has `MAX_PASSKEYS` */
+/** Stores a new passkey. @returns false if its id is known already, or the person has `MAX_PASSKEYS` */
 export async function insertPasskey(
   tx: Db,
   { id, userId, name, publicKey, counter }: Passkey & { readonly name: string },
 ): Promise<boolean> {
-  // The person's row is locked, so that passkeys added at the same time are counted in turn.
+  // Lock the person's row, so that passkeys added at the same time are counted in turn.
   await tx.row`select 1 from second_factors where user_id = ${userId} for update`;
   const inserted = await tx.run`
     insert into passkeys (id, user_id, name, public_key, counter)

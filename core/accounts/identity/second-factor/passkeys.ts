@@ -25,8 +25,8 @@ export const newPasskey = passkeyAssertion.extend({
 const use = [sensitiveSessionMiddleware];
 
 /**
- * Lets a person with a second factor add passkeys and sign in with one alone: a passkey combines possession with a PIN
- * or a fingerprint. Removing the second factor removes the passkeys, and a recovery code replaces a lost one.
+ * Lets a person with a second factor add passkeys and sign in with a passkey alone: a passkey combines possession with
+ * a PIN or a fingerprint. Removing the second factor removes the passkeys, and a recovery code replaces a lost passkey.
  */
 export function passkeys(settings: AuthSettings): BetterAuthPlugin {
   const { database, uiOrigin } = settings;

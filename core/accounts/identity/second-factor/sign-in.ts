@@ -22,7 +22,7 @@ export function factorSignIn(settings: AuthSettings): BetterAuthPlugin {
     hooks: {
       after: [
         {
-          // The link that confirms a changed address would sign the person in without their second factor.
+          // A link that confirms a changed address would otherwise sign the person in without their second factor.
           matcher: ({ path }) => path === '/sign-in/email' || path === '/verify-email',
           handler: createAuthMiddleware(async (ctx) => {
             const { newSession, session: present, internalAdapter, secret } = ctx.context;
@@ -66,7 +66,7 @@ export function factorSignIn(settings: AuthSettings): BetterAuthPlugin {
               message: 'The code is wrong or was used before.',
             });
           }
-          // A sign-in ends only once, even if two requests bring good codes.
+          // Complete a sign-in only once, even if two requests bring good codes.
           if (!(await internalAdapter.consumeVerificationValue(identifier))) throw challengeOver();
           const { name } = authCookies.dontRememberToken;
           const isShort = Boolean(await ctx.getSignedCookie(name, secret));

@@ -29,7 +29,7 @@ export function findSecondFactor(db: Db, userId: string): Promise<SecondFactor |
 }
 
 /**
- * Stores a new secret in place of an unconfirmed one. The secret counts once a code confirms it.
+ * Stores a new secret in place of an unconfirmed secret. The secret is valid once a code confirms it.
  * @returns the secret; undefined if the person has a second factor already
  */
 export async function beginSecondFactor(db: Db, secrets: SecretBox, userId: string): Promise<string | undefined> {

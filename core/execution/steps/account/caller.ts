@@ -28,7 +28,7 @@ interface Target {
   readonly step: AccountStep;
   readonly provider: ModelProvider;
   readonly runtime: ModelRuntime;
-  /** Unix milliseconds. */
+  /** Deadline of the call in Unix milliseconds. */
   readonly deadline: number;
 }
 
@@ -47,7 +47,7 @@ export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
       const credential = await usable(modelCredentials.forCall(connection, { deadline: target.deadline, signal }));
       const response = await callWith(credential, deps, input, target);
       if (response !== undefined) return response;
-      // The provider refused the credential: try once more if a renewed one exists.
+      // The provider refused the credential: try once more if a renewed credential exists.
       const renewed = await usable(modelCredentials.refused(connection, credential.version, signal));
       if (renewed !== undefined) {
         const second = await callWith(renewed, deps, input, target);
@@ -85,7 +85,7 @@ async function usable<T>(credential: Promise<T>): Promise<T> {
   }
 }
 
-/** @returns undefined when the provider did not take the credential */
+/** @returns undefined when the provider did not accept the credential */
 async function callWith(
   { credential, version }: CallCredential,
   deps: AccountCallerDeps,
@@ -123,7 +123,10 @@ async function callWith(
   }
 }
 
-/** A worker that stops, or has lost its step, leaves the call running: the next worker asks for the same call. */
+/**
+ * Cancels a call whose run no longer continues. If only the worker stops or loses its step, the call goes on: the next
+ * worker asks for the same call.
+ */
 async function cancelUnlessWanted(
   { database, log }: AccountCallerDeps,
   runtime: ModelRuntime,
@@ -181,7 +184,7 @@ function bodyOf(input: ModelCall, { tools }: AccountStep): RunBody {
   return {
     modelId,
     instructions,
-    // Leaves out a message with thinking alone: some providers refuse it.
+    // Leave out a message with thinking alone, because some providers refuse it.
     messages: messages.filter(({ content }) => content.length > 0).map((message) => ({ ...message })),
     tools: tools.map(({ name, description, inputSchema }) => ({
       name,

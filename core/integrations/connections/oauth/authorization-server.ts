@@ -15,7 +15,7 @@ import { SignInError } from './sign-in.ts';
 
 /** Fields of an authorization server that a sign-in and its renewals use. */
 export const authorizationServer = z.strictObject({
-  /** Absent for a managed provider that names no issuer. */
+  /** Issuer of the server; absent for a managed provider that names none. */
   issuer: z.string().optional(),
   authorizationEndpoint: z.string(),
   tokenEndpoint: z.string(),
@@ -23,7 +23,7 @@ export const authorizationServer = z.strictObject({
   revocationEndpoint: z.string().optional(),
   /** The ways to authenticate a client that the server lists; empty when the server lists none. */
   tokenEndpointAuthMethods: z.array(z.string()),
-  /** True when its responses always carry `iss` (RFC 9207). */
+  /** True when its responses always contain `iss` (RFC 9207). */
   sendsIssuer: z.boolean(),
 });
 export type AuthorizationServer = z.output<typeof authorizationServer>;
@@ -34,8 +34,8 @@ export const oauthClient = z.strictObject({
   secret: z.string().optional(),
   authMethod: z.string().optional(),
   /**
-   * True for a client that a person entered: it is used for later sign-ins too. Any other client is chosen again at
-   * each sign-in.
+   * True for a client that a person entered: the client is used for later sign-ins too. Any other client is chosen
+   * again at each sign-in.
    */
   given: z.boolean(),
 });
@@ -75,7 +75,7 @@ export interface DiscoveredServer {
 /**
  * Follows the MCP authorization specification from a tool server's 401 to its authorization server: protected resource
  * metadata (RFC 9728), then authorization server metadata (RFC 8414, or OpenID Connect Discovery). Outside servers name
- * every address on the way, so `fetch` is the guarded one.
+ * every address on the way, so `fetch` must be the guarded client's.
  * @throws {SignInError}
  */
 export async function discoverServer(

@@ -10,7 +10,7 @@ import { SignInError } from './sign-in.ts';
 
 /**
  * Returns the address of this service's client metadata document for a callback. The addresses never change: each is
- * the client id at every authorization server that has seen it. Each issuer of tool servers has a document of its own,
+ * the client id at every authorization server that has seen it. Each issuer of tool servers has a separate document,
  * because the document names the return address. The address without a callback serves all other sign-ins.
  */
 export function clientMetadataUrlOf(publicUrl: string): (callback: string) => string {
@@ -60,8 +60,9 @@ export function clientMetadataDocument(
 }
 
 /**
- * Uses the address of the metadata document as client id. Undefined without https, which the draft demands, and for an
- * address that outside servers cannot read: the sign-in would fail at the provider, where the person cannot mend it.
+ * Uses the address of the metadata document as client id. Returns undefined without https, which the draft demands, and
+ * for an address that outside servers cannot read: the sign-in would fail at the provider, where the person cannot mend
+ * it.
  */
 export function clientByMetadata(outbound: Pick<OutboundClient, 'urlFault'>, url: string): OAuthClient | undefined {
   if (!isHttpsUrl(url) || outbound.urlFault(url) !== undefined) return undefined;
@@ -119,7 +120,8 @@ const DIGEST_LENGTH = 32;
 const ISSUER_CALLBACK = new RegExp(`^${TOOL_SERVER}-[0-9a-f]{${DIGEST_LENGTH}}$`);
 
 /**
- * Returns the address to which a provider sends people back. It never changes, because the provider has registered it.
+ * Returns the address to which a provider sends people back. The address never changes, because the provider has
+ * registered it.
  */
 export function redirectUriOf(uiOrigin: string, callback: string): string {
   return `${uiOrigin}/oauth/callback/${callback}`;

@@ -76,7 +76,7 @@ async function keep(deps: SignInDeps, by: Actor, flow: Flow, tokens: Tokens): Pr
     resource: flow.resource,
   };
   const verified = await verify(deps, connection, grant);
-  // A new connection is also stored in two steps, so that no one can use it before its credentials are stored.
+  // Store a new connection in two steps too, so that it cannot be used before its credentials are stored.
   if (flow.connectionId === null) {
     await insertConnection(database, connectionSecrets, by, {
       ...connection,

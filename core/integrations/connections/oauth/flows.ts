@@ -11,7 +11,10 @@ import { callbackOf } from './client.ts';
 export interface FlowOwner {
   readonly projectId: string;
   readonly userId: string;
-  /** Id of the session in that person's browser, not the token of the cookie. No other session can end the sign-in. */
+  /**
+   * Id of the browser session in which the sign-in began, not the token of its cookie. No other session can end the
+   * sign-in.
+   */
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
@@ -125,7 +128,7 @@ export interface Made {
   readonly connectionId: string;
 }
 
-/** Longest wait for another request, which is longer than the requests to a provider that end a sign-in. */
+/** Longest wait for another request: longer than the requests to a provider at the end of a sign-in take. */
 const WAIT_MS = 30_000;
 
 /**

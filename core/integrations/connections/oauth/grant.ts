@@ -20,7 +20,7 @@ import {
   type OAuthClient,
 } from './authorization-server.ts';
 
-/** The tokens of a connection that a person signed in to, as they are sealed. */
+/** The tokens of a connection that a person signed in to, in the form in which they are sealed. */
 export const grant = z.strictObject({
   kind: z.literal('oauth'),
   accessToken: z.string(),
@@ -179,7 +179,7 @@ export async function dropLease(
 }
 
 /**
- * Replaces these tokens by renewed ones.
+ * Replaces these tokens by renewed tokens.
  * @returns false when other tokens were stored meanwhile
  */
 export async function replaceGrant(
@@ -197,7 +197,7 @@ export async function replaceGrant(
 
 /**
  * Records that these tokens no longer work. Later tokens are left alone.
- * @returns whether these tokens were the stored ones
+ * @returns whether these tokens were the stored tokens
  */
 export async function retireGrant(
   db: Db,

@@ -125,7 +125,7 @@ async function renewHeld(
   const renewed: Grant = {
     ...old,
     accessToken: tokens.accessToken,
-    // Some servers leave out the refresh token on renewal: the old one stays valid (RFC 6749, section 6).
+    // Some servers leave out the refresh token on renewal: the old token stays valid (RFC 6749, section 6).
     refreshToken: tokens.refreshToken ?? old.refreshToken,
   };
   const stored = await replaceGrant(database, connection, held.version, {

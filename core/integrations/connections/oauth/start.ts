@@ -18,7 +18,7 @@ export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 
   readonly connectionId: string | undefined;
   /** Name of a new connection. */
   readonly name: string | undefined;
-  /** Address of a new connection to a tool server of the user's own. */
+  /** Address of the user's own tool server, for a new connection. */
   readonly url: string | undefined;
   /** Client that the person registered at a discovered authorization server. */
   readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;
@@ -84,7 +84,7 @@ function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection
 }
 
 /**
- * Checks that a repeated sign-in is at the connection's provider. Each provider has a callback of its own, so a
+ * Checks that a repeated sign-in is at the connection's provider. Each provider has a separate callback, so a
  * connection cannot change its provider.
  */
 function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {

@@ -26,7 +26,7 @@ export interface Connection {
   readonly id: string;
   readonly projectId: string;
   readonly kind: ConnectionKind;
-  /** The managed provider; null for a tool server of the user's own. */
+  /** The managed provider; null for the user's own tool server. */
   readonly provider: string | null;
   readonly name: string;
   /** MCP endpoint; null if the provider runs none. The values of its query are left out. */
@@ -53,12 +53,12 @@ export type ConnectionDraft = Omit<Connection, 'createdAt' | 'updatedAt' | 'seal
 interface ManagedProvider {
   readonly id: string;
   readonly name: string;
-  /** Null if the provider runs no tool server. */
+  /** Address of the tool server; null if the provider runs none. */
   readonly toolServer: string | null;
 }
 
 export interface DraftInput extends Pick<Connection, 'id' | 'projectId' | 'auth' | 'createdBy'> {
-  /** A managed provider, or the address of a tool server of the user's own. */
+  /** A managed provider, or the address of the user's own tool server. */
   readonly to: ManagedProvider | { readonly url: string };
   /** Name of the connection; default: the name of the provider, or the host of the address. */
   readonly name: string | undefined;

@@ -23,11 +23,11 @@ export async function readSealedCredentials(
 export interface NewCredentials {
   readonly sealed: string;
   readonly expiresInSeconds: number | undefined;
-  /** Undefined keeps the present scopes. */
+  /** Scopes of the new credentials; undefined keeps the present scopes. */
   readonly scopes: readonly string[] | undefined;
 }
 
-/** Replaces the credentials by new ones of a person. @throws {AppError} `connection_not_found` */
+/** Replaces the credentials by new credentials of a person. @throws {AppError} `connection_not_found` */
 export function storeCredentials(
   database: Database,
   by: Actor,
@@ -69,7 +69,7 @@ export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCrede
   `;
 }
 
-/** Stored credentials: JSON, sealed to the row of their connection. */
+/** Stored credentials: JSON, sealed for the row of their connection. */
 export interface ConnectionSecrets {
   seal(connectionId: string, credentials: object): string;
   /** @throws when the text was altered, belongs to another connection, or is sealed under an unknown key */
@@ -126,7 +126,7 @@ export function withAddress(secrets: ConnectionSecrets, connection: Connection):
   return { ...connection, url: `${base}?${secrets.openQuery(id, sealedQuery)}`, sealedQuery: null };
 }
 
-/** Recognizes an address, or a part of one, that a caller sends back in its redacted form. */
+/** Recognizes an address, or a part of an address, that a caller sends back in its redacted form. */
 export function isRedacted(url: string): boolean {
   const parts = splitAddress(url).query?.split('&') ?? [];
   return parts.some((part) => part !== '' && part === withoutValue(part));

@@ -93,8 +93,8 @@ export async function markReady(db: Db, connection: Pick<Connection, 'id' | 'pro
 }
 
 /**
- * Records why a connection cannot be used now. Its credentials stay until it is deleted, changed or connected again. A
- * connection that has changed since it was read is left alone: its new credentials may work.
+ * Records why a connection cannot be used now. The credentials stay until the connection is deleted, changed or
+ * connected again. A connection that has changed since it was read is left alone: its new credentials may work.
  */
 export async function markConnectionNotReady(
   db: Db,

@@ -20,8 +20,8 @@ export interface NewToolServer extends Pick<Connection, 'id' | 'projectId' | 'na
 }
 
 /**
- * Connects a tool server of the user's own, if the server speaks MCP and accepts the credentials. The credentials are
- * stored sealed.
+ * Connects the user's own tool server, if the server speaks MCP and accepts the credentials. The credentials are stored
+ * sealed.
  * @throws {AppError} `limit_reached`, `invalid_request` for a wrong address or wrong credentials, `provider_error`
  */
 export async function createToolServer(

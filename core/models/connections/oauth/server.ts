@@ -25,7 +25,7 @@ export interface ProviderServer {
   readonly deviceAuthorizationEndpoint: string | undefined;
   readonly revocationEndpoint: string | undefined;
   readonly jwksUri: string | undefined;
-  /** True when its responses always carry `iss` (RFC 9207). */
+  /** True when its responses always contain `iss` (RFC 9207). */
   readonly sendsIssuer: boolean;
 }
 
@@ -76,7 +76,8 @@ export function signInOf({ file }: Pick<ModelProvider, 'file'>): OAuthAuth {
 }
 
 /**
- * Returns an endpoint of a provider with the client to use there: the operator's, or one that the provider has issued.
+ * Returns an endpoint of a provider with the client to use there: the operator's client, or a client that the provider
+ * has issued.
  */
 export function endpointOf(provider: ModelProvider, url: string, clientId: string): TokenEndpoint {
   const { tokenEndpointAuth: authMethod, tokenBody: body, refusals } = signInOf(provider);
@@ -123,7 +124,7 @@ async function fetchMetadata(fetch: typeof globalThis.fetch, issuer: string): Pr
   let another: string | undefined;
   for (const place of places) {
     const { value } = readServerMetadata(await readJson(fetch, place));
-    // Refuse a description by another issuer, whose tokens would pass for this issuer's (RFC 8414, section 3.3).
+    // Refuse metadata of another issuer: its tokens would be accepted as tokens of this issuer (RFC 8414, section 3.3).
     if (value.issuer !== undefined && isSameIssuer(value.issuer, issuer)) return value;
     another ??= value.issuer;
   }

@@ -29,7 +29,7 @@ export interface NewAttempt extends Pick<SignInAttempt, GivenFields> {
   readonly expiresInSeconds: number;
 }
 
-/** Stores an attempt in place of the person's open one at the provider. */
+/** Stores an attempt in place of the person's open attempt at the provider. */
 export function insertAttempt(database: Database, box: SecretBox, input: NewAttempt): Promise<SignInAttempt> {
   const sealed = sealSecrets(box, input.id, input.secrets);
   return transaction(database, async (tx) => {
@@ -151,7 +151,7 @@ export function takeTurn(db: Db, { id, projectId }: SignInAttempt): Promise<Sign
   `;
 }
 
-/** Gives the turn back. `slowDown` makes all later intervals five seconds longer, `pause` doubles the next one. */
+/** Gives the turn back. `slowDown` makes all later intervals five seconds longer, `pause` doubles the next interval. */
 export async function endTurn(
   db: Db,
   { id, projectId }: SignInAttempt,

@@ -18,7 +18,7 @@ const granted = z.strictObject({
   accessToken: z.string(),
   refreshToken: z.string().nullable(),
   clientId: z.string(),
-  /** Unix milliseconds; null if the provider does not say. */
+  /** Expiry of the tokens in Unix milliseconds; null if the provider does not say. */
   expiresAt: z.number().nullable(),
   accountId: z.string().nullable(),
   accountLabel: z.string().nullable(),
@@ -53,7 +53,7 @@ export interface SignInAttempt extends AttemptOwner {
   readonly connectionId: string | null;
   readonly state: AttemptState;
   readonly error: SignInFailureReason | null;
-  /** Null once the attempt has ended. */
+  /** The sealed secrets; null once the attempt has ended. */
   readonly sealed: string | null;
   readonly intervalSeconds: number | null;
   readonly nextPollAt: Date | null;

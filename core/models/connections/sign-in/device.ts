@@ -33,7 +33,7 @@ export interface DeviceAttempt extends SignInAttempt {
 }
 
 /**
- * Begins a device-code sign-in (RFC 8628) in place of the person's open one.
+ * Begins a device-code sign-in (RFC 8628) in place of the person's open sign-in.
  * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `rate_limited`, `limit_reached`, `provider_error`, and
  * for a repeated sign-in the errors of its connection
  */
@@ -111,7 +111,7 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAt
     }
     const reason = error instanceof SignInFailure ? error.reason : 'superseded';
     await endAttempt(deps.database, turn, { state: 'failed', error: reason });
-    // If this turn took too long, the next one may have stored these tokens already.
+    // If this turn took too long, the next turn may have stored these tokens already.
     const { state } = await readAttempt(deps.database, turn, SLOT, turn.id);
     if (granted !== undefined && state !== 'succeeded') void dropGrant(deps, open.provider, granted);
   }

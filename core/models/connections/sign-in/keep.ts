@@ -12,13 +12,13 @@ import { readModelConnection } from '../store/queries.ts';
 import { SignInFailure } from './failure.ts';
 import type { TriedCredential } from './try-credential.ts';
 
-/** An account whose credential was tried, about to be stored. */
+/** An account whose credential was tried and that is about to be stored. */
 export interface TriedAccount {
   /** Id for a new connection. */
   readonly id: string;
   /**
    * The connection to which the person signs in again; null renews the connection of the same account, or makes a new
-   * one.
+   * connection.
    */
   readonly connectionId: string | null;
   readonly projectId: string;
@@ -33,8 +33,8 @@ export interface TriedAccount {
 }
 
 /**
- * Stores an account with its models in one transaction; `alsoDo` runs in it and may end the sign-in. An account that
- * may sign in but make no calls is stored as `plan_not_entitled`.
+ * Stores an account with its models in one transaction; `alsoDo` runs in this transaction and may end the sign-in. An
+ * account that may sign in but make no calls is stored as `plan_not_entitled`.
  * @throws {SignInFailure} `account_mismatch`; {AppError} `project_not_found`, `connection_not_found`, `owner_required`,
  * `connection_not_ready`
  */
@@ -66,8 +66,8 @@ export function keepAccount(
 }
 
 /**
- * Checks that a person may connect an account: a new account while the project has room, or the account of a connection
- * of their own.
+ * Checks that a person may connect an account: a new account while the project has room, or the account of one of their
+ * connections.
  * @throws {AppError} `limit_reached`, and those of `readOwnConnection`
  */
 export async function checkMayConnect(
@@ -173,7 +173,7 @@ async function upsert(tx: Db, account: TriedAccount & { readonly sealed: string 
 
 /**
  * Makes the label of an account that everyone in the project may see: of an address, only the first letter and the
- * domain remain. The last at sign counts, because a quoted name before it may contain others.
+ * domain remain. The last at sign counts, because a quoted name before it may contain more at signs.
  */
 export function safeLabel({ file }: Pick<ModelProvider, 'file'>, claimed: string | null): string {
   if (claimed === null) return `${file.name} account`;

@@ -9,9 +9,9 @@ import { callCredential, type ModelCredential } from '../store/credential.ts';
 
 export interface TriedCredential {
   readonly verdict: VerifyResult['credential'];
-  /** Time until which a good credential's account has no allowance left; null if calls are possible now. */
+  /** Time until which the account of a good credential has no allowance left; null if calls are possible now. */
   readonly notBefore: Date | null;
-  /** Undefined when the list could not be read. The list is fetched again soon. */
+  /** Models of the account; undefined when the list could not be read. The list is fetched again soon. */
   readonly models: CatalogResult['models'] | undefined;
 }
 

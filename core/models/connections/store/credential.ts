@@ -7,7 +7,7 @@ import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ModelConnectionRef, ModelConnectionState } from '../connection.ts';
 
-/** Credential of an account, sealed to the row of its connection. */
+/** Credential of an account, sealed for the row of its connection. */
 export const modelCredential = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('oauth'),
@@ -15,7 +15,7 @@ export const modelCredential = z.discriminatedUnion('kind', [
     refreshToken: z.string().nullable(),
     /** The claim that the provider wants in a header. */
     account: z.string().nullable(),
-    /** The client that the tokens were issued to; the operator's own unless the provider issued another. */
+    /** The client that the tokens were issued to; the operator's own unless the provider issued another client. */
     clientId: z.string(),
   }),
   z.strictObject({ kind: z.literal('api_key'), key: z.string() }),

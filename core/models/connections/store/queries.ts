@@ -15,7 +15,7 @@ export async function readModelConnection(db: Db, projectId: string, id: string)
   return found;
 }
 
-/** Lists every account of the project, also unusable ones, newest first. */
+/** Lists every account of the project, including unusable accounts, newest first. */
 export function listModelConnections(db: Db, projectId: string, page: Page): Promise<ModelConnection[]> {
   return db.rows<ModelConnection>`
     select ${connectionColumns} from model_connections c
@@ -39,7 +39,7 @@ export function findUsableConnection(
 
 /**
  * Records why an account cannot be used for now, unless its credential was replaced meanwhile or another reason is
- * recorded. Mails its owner, who alone can sign in again.
+ * recorded. Mails the owner of the account, who alone can sign in again.
  * @returns true if this call recorded the reason
  */
 export function markNotReady(
@@ -67,7 +67,7 @@ export function markNotReady(
   });
 }
 
-/** Tells the owner of an account by mail that its provider accepts no more calls until the owner pays. */
+/** Informs the owner of an account by mail that its provider accepts no more calls until the owner pays. */
 export async function mailOwnerOfEmptyAccount(tx: Db, { id, projectId }: ModelConnectionRef): Promise<void> {
   const account = await tx.row<OwnedAccount>`
     select c.owner_id as "ownerId", c.provider, c.account_label as "accountLabel",
@@ -172,7 +172,10 @@ export function isUsable(providers: Pick<ModelProviders, 'enabled'>, alias = 'c'
   )`;
 }
 
-/** Returns the time until which the allowance of an account is used up, as an SQL expression; null if some is left. */
+/**
+ * Returns the time until which the allowance of an account is used up, as an SQL expression; null if some of the
+ * allowance is left.
+ */
 export function notBeforeOf(connectionId: Sql): Sql {
   return sql`(select not_before from model_connections where id = ${connectionId})`;
 }

@@ -4,7 +4,7 @@ const DONE = text('done');
 const TOLD: OddOutcome = { told: 'done' };
 const FAILED: OddOutcome = { steps: ['failed', 'failed'] };
 
-/** Handshakes in loose forms. */
+/** Handshakes that do not quite follow the protocol. */
 const HANDSHAKES = [
   ['capabilities of null', { capabilities: null }],
   ['tools of null among the capabilities', { capabilities: { tools: null, logging: null } }],
@@ -16,7 +16,7 @@ const HANDSHAKES = [
   ['no revision of the protocol', { protocolVersion: null }],
 ] as const;
 
-/** JSON-RPC envelopes in loose forms around the result of a call that was carried out. */
+/** JSON-RPC envelopes that do not quite follow the protocol, around the result of a call that was carried out. */
 const ENVELOPES: readonly (readonly [string, (request: OddRequest) => ReturnType<OddCase['reply']>])[] = [
   ['an error of null beside the result', ({ id }) => ({ body: { jsonrpc: '2.0', id, result: DONE, error: null } })],
   ['no version of JSON-RPC', ({ id }) => ({ body: { id, result: DONE } })],
@@ -32,7 +32,7 @@ const ENVELOPES: readonly (readonly [string, (request: OddRequest) => ReturnType
   ],
 ];
 
-/** Closes the stream of a call before the result, which the client then requests. */
+/** Closes the stream of a call before the result. The client then requests the result. */
 const RESUMED: OddCase = {
   name: 'a stream that is closed and gone on with',
   must: TOLD,
@@ -172,6 +172,7 @@ export const ANSWER_CASES: readonly OddCase[] = [
       TOLD,
     ),
   ),
+  { name: 'a server on another continent', delayMs: 700, must: {}, reply: () => undefined },
   RESUMED,
   ...RESULTS,
   ...ERRORS,

@@ -36,7 +36,7 @@ test('two owners with two tabs each get one open checkout, and paying it makes o
   const session = processor.ledger.sessions.get(idIn([...urls][0]))!;
   expect(sessionsOf(processor, session.customer)).toEqual([session]);
   processor.ledger.pay(session);
-  // The service does not know of the payment yet.
+  // The service has not seen the payment yet.
   const again = await Promise.all(
     clients.map((client) => client.post('/v1/billing/checkout', { ...PRO, plan: 'scale' })),
   );

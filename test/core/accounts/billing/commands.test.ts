@@ -105,7 +105,7 @@ test('the API does not start with a price that is wrong and says which, and does
     ALLOW_PRIVATE_NETWORK: 'true',
     ...paymentEnvironment(processor.url),
   };
-  // Only one of the two listens.
+  // Only the process that cannot check its prices listens.
   const dear = startNode('api/server.ts', { ...env, STRIPE_PRICE_PRO: 'price_dear' });
   const away = startNode('api/server.ts', { ...env, STRIPE_API_URL: 'http://127.0.0.1:9' });
   expect(await dear.exited).toBe(1);

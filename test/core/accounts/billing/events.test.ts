@@ -46,7 +46,7 @@ test(
     const before = await eventsOf(service);
     expect(body.length).toBeGreaterThan(2_000);
     const statuses = new Set<number>();
-    // On each change every seventh byte.
+    // On each change, only every seventh byte is tested.
     const places = Array.from({ length: body.length }, (_, at) => at).filter((at) => FULL_SIZE || at % 7 === 0);
     const workers = Array.from({ length: 8 }, async (_, worker) => {
       for (const at of places.filter((_, place) => place % 8 === worker)) {

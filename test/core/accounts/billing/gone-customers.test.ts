@@ -82,7 +82,7 @@ test('a customer who is refused and has a live subscription is not given a secon
   ada,
 }) => {
   const { customer } = await subscribed({ service, processor }, ada);
-  // The portal does not know the customer, but the list of subscriptions does.
+  // The portal refuses the customer, but the list of subscriptions still has them.
   const body = { error: { type: 'invalid_request_error', code: 'resource_missing', param: 'customer', message: 'No' } };
   processor.faults.push({ of: 'POST billing_portal', kind: { name: 'refused', status: 400, body } });
   const { status } = await ada.session.post('/v1/billing/checkout', PRO);

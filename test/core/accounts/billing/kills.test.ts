@@ -19,7 +19,7 @@ interface World {
   readonly processor: PaymentProcessor;
 }
 
-/** Distance between two tested points, in messages. On each change every fifth point is tested. */
+/** Distance between two tested points, in messages. On each change, only every fifth point is tested. */
 const APART = FULL_SIZE ? 1 : 5;
 
 /** Cuts a process before and after every message to Postgres and to the processor, until no message is left. */
@@ -85,7 +85,7 @@ function stored({ service }: World, { organizationId }: Person) {
   `;
 }
 
-/** Returns the same data as the processor has it. */
+/** Returns the same data in the form of `stored`, from the processor. */
 function asPaid(subscription: Subscription) {
   const { id, status, cancel_at: end } = subscription;
   const { price, current_period_start: periodStart, current_period_end: periodEnd } = itemOf(subscription);

@@ -176,7 +176,7 @@ test('the tick of the scheduler keeps payments in step, and asks for events once
   const signal = new AbortController().signal;
   try {
     for (let minute = 0; minute < 60; minute += 1) {
-      // Not a false `Date`: the service compares it with the clock of Postgres each minute, and corrects its own.
+      // A false `Date` would not do: each minute the service corrects its own clock by the clock of Postgres.
       setClockAhead(Date.now() - Date.UTC(2030, 0, 1, 12, minute));
       await keepPaymentsInStep(service.deps, signal);
     }

@@ -174,7 +174,7 @@ serviced('a definition that a newer release wrote blocks its routine and nothing
     preflight: { ready: false, reason: 'blocked_definition' },
   });
 
-  // The service does not write a definition that it cannot read, and allows all operations that need none.
+  // The service does not write a definition that it cannot read, and allows all operations that need no definition.
   const renamed = await key.patch(`/v1/routines/${id}`, { name: 'Renamed' });
   expect([renamed.status, renamed.body.error.code]).toEqual([409, 'definition_unreadable']);
   expect(renamed.body.error.message).toBe(reason);

@@ -42,7 +42,7 @@ function sorted(items: readonly unknown[]): string[] {
   return items.map((item) => canonicalJson(item)).toSorted();
 }
 
-/** Few keys and few values, so that two lists have much in common. `1` and `"1"` are two keys. */
+/** Lists of few keys and few values, so that two lists have much in common. `1` and `"1"` are two keys. */
 const list = fc.uniqueArray(
   fc.record({
     id: fc.oneof(

@@ -202,7 +202,7 @@ test('what files keep says when it was changed otherwise, until it is put again'
     driftedAt: null,
   });
 
-  // Changed and changed back, the content equals the file again, and a put reports that.
+  // After a change and a change back, the content equals the file, and a put reports that.
   await change({ name: 'Another' });
   expect(await change({ name: made.name })).toEqual(expect.any(String));
   expect((await key.put(path, body)).data.driftedAt).toBeNull();

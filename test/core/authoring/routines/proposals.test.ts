@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { proposals } from '#core/authoring/routines/index.ts';
+import { sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { tickInProcess, tickSettled } from '#core/scheduling/index.ts';
-import { AT_ONCE } from '#lib/database/index.ts';
+import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { changeRoutines } from '#test/support/given.ts';
 import { signUp } from '#test/support/people.ts';
@@ -107,6 +109,28 @@ test.each([
   const { proposal, revision, instructions } = await settled(id);
   expect(proposal).toMatchObject({ id: data.id, state: 'dropped', reason });
   expect([revision, instructions]).toEqual([1, 'Write the first line.']);
+  expect((await runEnded(key, data.runId)).state).toBe('cancelled');
+});
+
+test('a run that is locked while its proposal is dropped is cancelled once it is free', async () => {
+  const { id, mark, patch } = await world();
+  service.gateway.control.hold({ marker: mark });
+  const { data } = await propose(id, patch);
+  await transaction(service.deps.database, async (tx) => {
+    await tx.run`select from runs where id = ${data.runId} for no key update`;
+    expect((await key.post(`/v1/routines/${id}/pause`)).status).toBe(200);
+  });
+  expect((await runEnded(key, data.runId)).state).toBe('cancelled');
+});
+
+test('a sweep cancels the run of a dropped proposal whose process died after the commit', async () => {
+  const { id, mark, patch } = await world();
+  service.gateway.control.hold({ marker: mark });
+  const { data } = await propose(id, patch);
+  const { data: project } = await key.get('/v1/project');
+  const dying = { ...service.deps, emit: async () => {} };
+  await proposals.withdrawProposal(dying, { projectId: project.id, routineId: id, id: data.id });
+  await sweepOpenRuns(service.deps, new AbortController().signal);
   expect((await runEnded(key, data.runId)).state).toBe('cancelled');
 });
 

@@ -96,7 +96,7 @@ test('after endsAt a routine is paused, what was due still runs, and activating 
   const end = new Date(Math.floor(Date.now() / MINUTE) * MINUTE - 10 * MINUTE);
   const due = new Date(end.getTime() - 2 * MINUTE);
   await changeRoutines(database, id, { endsAt: end, nextRunAt: due });
-  // One tick does both: it finds that the window is over, and queues the last run.
+  // One tick finds that the window is over, and queues the last run.
   await tick(service.deps);
   await tick(service.deps);
   expect((await key.get(`/v1/routines/${id}`)).data).toMatchObject({

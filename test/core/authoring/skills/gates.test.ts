@@ -21,7 +21,10 @@ const rulesOf = await readRules();
 const page = await fileOf('docs/skills-writing.md');
 const catalogue = await loadCatalogue();
 
-/** Skills whose periods are simulated. On each change, only the first skill of those that use the same tests. */
+/**
+ * Skills whose periods are simulated. On each change, only the first of several skills with the same tests is
+ * simulated.
+ */
 const PLAYED = new Set(
   oneOfEach(Object.entries(rulesOf), ([, rules]) => [
     ...new Set(rules.map((rule) => (isGate(rule) ? rule.test : isThreshold(rule)))),
@@ -58,7 +61,8 @@ describe.each(Object.entries(rulesOf))('the noise gates of %s', (slug, rules) =>
 
   test('report change in at most one of twenty periods without any', () => {
     const random = seeded(1);
-    // All lines of a report together, at the smallest and the largest volume that the rule's sizes demand.
+    // All lines of a report are judged together, at the smallest and the largest volume that the sizes of the rule
+    // demand.
     const worst = Math.max(
       ...[Math.min, Math.max].map((pick) => {
         const alarms = [
@@ -119,7 +123,7 @@ function changed(rule: Gate, size: number): [number, number][] {
   const low = rule.rate ?? 1;
   const high = low * (1 + size / 100);
   if (rule.rises) return [[low, high]];
-  // With a pooled past the volume is counted at the pooled rate, so a fall starts from that rate.
+  // If the past is pooled, the volume is counted at the pooled rate, so a fall starts from that rate.
   return rule.against === 1
     ? [
         [low, high],

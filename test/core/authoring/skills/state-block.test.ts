@@ -44,7 +44,7 @@ describe('a state block', () => {
 });
 
 test('openings without an end do not slow the reading down', () => {
-  // If the parser read each opening to the end of the text, this would take minutes.
+  // If the parser read each opening to the end of the text, this call would take minutes.
   expect(stateBlocks('```state a\n'.repeat(40_000))).toEqual([]);
 });
 

@@ -17,7 +17,7 @@ const CALCULATES = {
   calls: [{ name: 'calculate', arguments: { operation: 'arithmetic', expression: '2 + 2' } }],
 };
 
-/** Makes a routine that calculates before it answers. This much of its budget is used up today. */
+/** Makes a routine that calculates before it answers, and uses up this much of its budget for today. */
 async function spender(service: Service, key: ApiClient, used: number): Promise<string> {
   const id = await watchedRoutine(key, {
     name: 'Spender',
@@ -30,7 +30,7 @@ async function spender(service: Service, key: ApiClient, used: number): Promise<
 }
 
 async function setUsed({ deps }: Service, scopeId: string, tokens: number): Promise<void> {
-  // Earlier runs send news with the usage of their time, so wait for them first.
+  // The news of earlier runs depend on the usage at the time, so wait until they are sent.
   await deps.work.idle();
   await spendToday(deps.database, scopeId, tokens);
 }

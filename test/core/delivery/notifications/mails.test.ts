@@ -210,7 +210,7 @@ test('a run that the next occurrence replaces is no failure, and causes no mail'
   const [next] = (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data;
   expect((await runEnded(key, next.id)).state).toBe('succeeded');
   await sendNow(service);
-  // The success after it does not count as the first success after failures.
+  // The success after a replaced run does not count as the first success after failures.
   expect(await newsTo(mailbox, owner)).toEqual([]);
 });
 

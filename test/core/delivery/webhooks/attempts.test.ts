@@ -156,7 +156,7 @@ test('a routine that was archived sends nothing of a run that ends later', async
   expect(receiver.received).toHaveLength(0);
 });
 
-// Side by side, as two of them wait for most of their time.
+// The tests run side by side, because two of them mostly wait.
 describe.concurrent('a receiver whose status has come', () => {
   test.each<[string, RequestListener]>([
     ['sends a body that never ends', (_, response) => void response.writeHead(200).write('taken')],

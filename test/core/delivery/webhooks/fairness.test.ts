@@ -6,7 +6,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { ago, plantDeliveries } from '#test/support/given.ts';
 
-// Of twenty slots one receiver of an organization gets five. The file counts all attempts, so it has its own service.
+// One receiver of an organization gets five of twenty slots. The file counts all attempts, so it has its own service.
 const test = serviceTest({ worker: true, own: true });
 const OF_ONE_HOST = 5;
 
@@ -34,13 +34,13 @@ test('ten thousand deliveries to a receiver that hangs delay no other receiver a
   expect(await startDueDeliveries(service.deps)).toBe(OF_ONE_HOST);
   await expect.poll(() => open.size).toBe(OF_ONE_HOST);
 
-  // The first delivery of another tenant, and one of the same tenant to a working receiver.
+  // Send a delivery of another tenant, and one of the same tenant to a working receiver.
   for (const client of [bobsKey, key]) {
     const before = quick.received.length;
     await runOnce(client, await createRoutine(client, { webhookUrl: quick.origin }));
     await expect.poll(() => quick.received.length).toBe(before + 1);
   }
-  // No hanging attempt had to end for that.
+  // No hanging attempt has ended so far.
   expect(hanging.received).toHaveLength(OF_ONE_HOST);
   expect(mostOpen).toBe(OF_ONE_HOST);
 

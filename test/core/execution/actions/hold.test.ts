@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterAll(() => tracker?.stop());
 
-/** How often a run's model asks for calls, and for how many at a time. */
+/** Number of times that a run's model asks for calls, and number of calls each time. */
 const ROUNDS = FULL_SIZE ? 3 : 1;
 const CALLS_A_ROUND = 32;
 

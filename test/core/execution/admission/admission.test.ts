@@ -64,7 +64,7 @@ test('a run that ends lets the next one in at once, and never more than there is
       most = Math.max(most, found!.admitted);
       open = found!.open;
     }
-    // Four slots, and one run that is admitted ahead.
+    // There are four slots, and one more run is admitted ahead.
     expect(most).toBeLessThanOrEqual(4 + 1);
     for (const { data } of started) {
       expect(await runEnded(key, data.id)).toMatchObject({ state: 'succeeded' });
@@ -111,7 +111,7 @@ test('runs that are started by hand leave a quarter of the places to other organ
   await bobsKey.post(`/v1/runs/${await start(bobsKey, his)}/cancel`);
   const worker = { workerId: 'planted', taskQueue: config.TEMPORAL_TASK_QUEUE, slots: 4 };
   await announceSlots(deps.database, worker);
-  // Of five places one organization gets three.
+  // One organization gets three of five places.
   const ids: string[] = [];
   for (const waitingFor of ['start', 'start', 'start', 'organization_share']) {
     const id = await start(key, mine);

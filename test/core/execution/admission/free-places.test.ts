@@ -100,7 +100,7 @@ function someoneWaits({ runs }: State): boolean {
   return runs.some((run) => run.state === 'queued' && !run.admitted && !run.held);
 }
 
-/** Counts the same with the pieces of statements in `room.ts`. */
+/** The same count, made of the statement pieces in `room.ts`. */
 const workers = workersTakingRuns(QUEUE, sql`slots, build_id`);
 const fromPieces = sql`
   (select coalesce(sum(slots) + greatest(sum(slots) / 10, 1), 0) from (${workers}) w)

@@ -213,7 +213,7 @@ test('a plan bounds runs at a time exactly, however many look at once', async ()
   const admitted = await Promise.all(Array.from({ length: 12 }, () => admit(10, paid)));
   expect(admitted.flat()).toHaveLength(1 + 20);
   expect(new Set(admitted.flat())).toHaveLength(1 + 20);
-  // The operator's own limit applies too, and alone if there are no paid plans.
+  // The operator's own limit applies too; without paid plans, only that limit applies.
   expect(await admit(50, { ...SELF_HOSTED, runsAtATime: 22 })).toHaveLength(2 + 21);
 });
 
@@ -229,7 +229,7 @@ test('runs that wait for a budget take no place, and enough of a project keep it
     waitsUntil: ahead('0 seconds'),
   });
   expect(await admit(10)).toEqual([]);
-  // Sleeping runs hold no place, so another organization finds all four free.
+  // Sleeping runs take no place, so another organization finds all four free.
   const ofOther = await waitingRuns(other!, 5);
   expect(await admit(10)).toEqual(ofOther.slice(0, 4));
   await changeRuns(testDatabase.database, ofOther.slice(0, 4), { state: 'succeeded' });

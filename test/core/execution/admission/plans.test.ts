@@ -15,7 +15,8 @@ test('a burst of 10,000 runs on statistics from before it is admitted by the ind
     const plans = await explained(population.url, async (database) => {
       expect(await admitRuns(database, RULE, ADMITTED_AT_ONCE)).toHaveLength(ADMITTED_AT_ONCE);
     });
-    // Sixteen candidates of each organization. Reading all waiting runs would touch 10,000 blocks or more.
+    // The plan reads sixteen candidates of each organization. Reading all waiting runs would touch 10,000 blocks or
+    // more.
     expect(buffersOf(plans)).toBeLessThan(3 * ADMITTED_AT_ONCE * ORGANIZATIONS);
   } finally {
     await population.database.end();

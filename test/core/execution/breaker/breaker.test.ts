@@ -16,7 +16,7 @@ test.beforeEach(async ({ database, clock }) => {
   await clock.set(new Date(NOON.getTime() + 1_000));
 });
 
-/** Opens the breaker with a pause of 30 s, with this many seconds left. */
+/** Opens the breaker with a pause of 30 s, of which this many seconds are left. */
 function open(database: Database, secondsLeft: number) {
   return plantBreaker(database, ACCOUNT, {
     failures: 3,

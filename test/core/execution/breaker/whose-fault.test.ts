@@ -251,7 +251,7 @@ test.for<[string, ScriptInput]>([
     expect(run.errorMessage).toMatch(/^The account at the model provider has no money left.* It said: /);
     expect((await key.get(`/v1/routines/${id}`)).data.state).toBe('active');
     expect(service.gateway.control.requests().filter(({ path }) => path.includes('chat'))).toHaveLength(1);
-    // An earlier run has reported this to the operator, so nothing more is logged.
+    // An earlier run has reported the fault to the operator, so nothing more is logged.
     const errors: unknown[] = [];
     const log = { error: (fields: unknown) => errors.push(fields), warn: () => undefined } as never;
     const { database } = service.deps;

@@ -28,7 +28,7 @@ test('a draft without a run is forecast by what its limits allow', async ({ key 
   const id = await createRoutine(key, { schedule: '0 7 * * *', limits });
   const { status, data } = await key.get(`/v1/routines/${id}/forecast`);
   expect(status).toBe(200);
-  // 8,000 tokens of input and 2,000 of output.
+  // A run may use at most 8,000 tokens of input and 2,000 of output.
   const most = { tokens: 10_000, costUsd: '0.0024' };
   expect(data).toMatchObject({
     routineId: id,

@@ -44,7 +44,7 @@ const FAILURES: [string, Answer, string, RegExp][] = [
   ['breaks off', (_, response) => response.destroy(), 'unreachable', /no complete HTTP answer/],
 ];
 
-// On each change one failure of each reason.
+// On each change, only one failure of each reason is tested.
 test.for(oneOfEach(FAILURES, ([, , reason]) => reason))(
   'a gate whose address %s wakes the model and says so',
   async ([, instead, reason, error], { service, key }) => {

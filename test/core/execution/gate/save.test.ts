@@ -129,7 +129,7 @@ test('the tool of a gate is one of this routine, confirmed, reading only, and ca
   await key.patch(policyPath(routineId, { id: lookup }), narrowed);
   expect(await refusal(lookup)).toMatch(/outside of what was confirmed/);
 
-  // Another routine of the same project, and a routine of another project.
+  // Try the tool of another routine of the same project, and of a routine of another project.
   const other = await createRoutine(key);
   const gate = { tool: { policyId: lookup, arguments: { query: 'x' } } };
   const foreign = await patchGate(key, other, gate);

@@ -6,7 +6,7 @@ import { marker, scriptCalls } from '#test/core/integrations/tools/support.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { activate, modelCalls, says, scheduledRun, scheduledRuns, startPage } from './support.ts';
 
-// Gates of routines with typed results. The gate and the changes have baselines of their own.
+// Gates of routines with typed results. Gates and changes have separate baselines.
 const test = serviceTest({ worker: true });
 
 test('a skipped run has no data, is no unchanged one, and leaves what was delivered', async ({ service, key }) => {

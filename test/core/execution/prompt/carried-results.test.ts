@@ -68,7 +68,7 @@ test('a weekly routine tells each run the result of the one before it, with its 
     const { prompt, briefing } = run;
     expect(messages[0]!.content).toBe(PREAMBLE);
     expect(messages[1]!.content).toBe(`${prompt}\n\n${briefing}`);
-    // Only the last result, word for word, in a fence.
+    // The briefing contains only the last result, word for word, in a fence.
     const [, , carried] = /<([\w-]{12})>\n([\s\S]*)\n<\/\1>$/.exec(briefing)!;
     expect(carried).toBe(report(week - 1));
     expect(briefing).not.toContain(`as-of: 2026-W${week - 2}`);

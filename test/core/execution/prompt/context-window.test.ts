@@ -105,7 +105,7 @@ describe('a run on a model with a small window', () => {
   const model = { provider: 'gateway', connectionId: null, modelId: 'fixture/unpriced' };
   const result = (n: number) => `${n}: ${'word '.repeat(1_600)}`;
 
-  /** Makes a run that looks this many items up, one after the other. */
+  /** Makes a run that looks up this many items, one after the other. */
   async function lookUp(times: number) {
     const { service, hostile, key } = fixture;
     const mark = marker();
@@ -143,7 +143,7 @@ describe('a run on a model with a small window', () => {
         if (index < from) expect(content).toContain(result(n + 1));
         else expect(content).toMatch(/^\[\d+ characters were here, .*left out to make room\.\]$/);
       }
-      // 8,000 tokens at three bytes each, a quarter of them for the response.
+      // The request fits 8,000 tokens of three bytes each, without the quarter for the response.
       expect(JSON.stringify(messages).length).toBeLessThan(8_000 * 3 * (3 / 4));
     }
   });

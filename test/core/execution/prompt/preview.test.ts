@@ -37,7 +37,7 @@ test('a preview is the text that a run then gets, with its skills, tools and val
   expect(Number(least.costUsd)).toBeGreaterThan(0);
   expect(Number(most.costUsd)).toBeGreaterThan(Number(least.costUsd));
   expect(typical.basis).toBe('limits');
-  // The next preview knows the result and the usage of the run.
+  // The next preview contains the result and the usage of the run.
   const next = (await key.post(`/v1/routines/${id}/preview`)).data;
   expect(next.briefing).toContain(run.result);
   expect(next.estimate.typical).toMatchObject({

@@ -84,7 +84,7 @@ test('a question goes on record, the run goes on, and the next run is told the a
   const [, , asked, told] = fenced.exec(third.prompt)!;
   expect(asked).toContain('Weekly or daily?\n   Default: Daily');
   expect(told).toContain('Question 1 was answered: Weekly');
-  // If the run asks all the same, it gets the answer at once and opens no question.
+  // If the run asks nevertheless, it gets the answer at once and opens no question.
   expect(toolSteps(third)[0].tool.result).toMatch(/so it was not asked again: Weekly$/);
   expect(await listed()).toHaveLength(1);
 });

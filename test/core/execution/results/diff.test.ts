@@ -25,7 +25,7 @@ test('a run is compared with any other run of its routine', async ({ service, ke
   const { data: back } = await key.get(`/v1/runs/${first.id}/diff?against=${third.id}`);
   expect([back.added, back.removed]).toEqual([data.removed, data.added]);
 
-  // Without `against` the run is compared with the same run as at its end.
+  // Without `against`, the run is compared with the same earlier run as at its end.
   const { against, unchangedRuns: _, truncated: _truncated, ...changes } = third.changes;
   expect((await key.get(diff)).data).toEqual({ runId: third.id, against, ...changes });
   expect((await key.get(`/v1/runs/${first.id}/diff`)).data).toMatchObject({

@@ -112,7 +112,7 @@ test('what a reader has read is theirs: another person, and an API key, have rea
   const [latest, middle, first] = runs;
 
   const other = await ada.key();
-  // Each key has its own marks, and a key of another project changes none of them.
+  // Each key has its own marks. A key of another project changes no mark.
   const marked = await other.post('/v1/results/read', { runIds: [middle.id] });
   expect(marked.status, JSON.stringify(marked.body)).toBe(200);
   expect(await unreadOf(other)).toEqual([latest.id, first.id]);

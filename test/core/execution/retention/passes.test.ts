@@ -183,7 +183,7 @@ test.each([
     deaths += 1;
     expect(await remainsOf(database, routine.projectId)).toEqual(before);
   }
-  // Each statement of the transaction, and its commit, was the last one once.
+  // The connection ended once at each statement of the transaction, and once at the commit.
   expect(deaths).toBeGreaterThanOrEqual(5);
   const after = await remainsOf(database, routine.projectId);
   expect(after).toMatchObject('erased' in fields ? { runs: 0, steps: 0 } : { runs: 4, texts: 0 });
@@ -194,10 +194,10 @@ test.each([
   ['runs', RUNS, { daysAgo: 300, erased: true }],
 ] as const)('finding what is due at stage %s reads few blocks', async (_, stage, fields) => {
   await changeProjects(database, routine.projectId, { runContentDays: 30, runDays: 350 });
-  // Projects with a setting but without runs: the planner takes each for the project that has all runs.
+  // These projects have a setting but no runs. For each of them, the planner assumes that it has all runs.
   const others = await plantProjects(20);
   await changeProjects(database, others, { runContentDays: 5 });
-  // Many runs that are not due, and ten that are.
+  // Plant many runs that are not due, and ten that are due.
   await plantEndedRuns(database, routine, { ...fields, count: 20_000 });
   await plantEndedRuns(database, routine, { ...fields, daysAgo: 399, count: 10 });
   await database.query('vacuum analyze runs');

@@ -160,7 +160,7 @@ test('fifty followers of one run are all told, with a query for all of them toge
   expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
   for (const events of told) expect(names(events).slice(-2)).toEqual(['step 0', 'succeeded']);
   expect((await runEnded(key, runId)).state).toBe('succeeded');
-  // All streams share one look at a time, at least 20 ms after the one before.
+  // All streams share one look at a time, at least 20 ms after the previous look.
   const looks = statements.filter(({ text }) => text.includes('pg_current_snapshot'));
   expect(looks.length).toBeLessThanOrEqual(2 * (seconds * 50 + 1));
   for (const { values } of looks) {

@@ -174,7 +174,7 @@ test('two workers that learn and forget at once lose nothing of each other', asy
     two.learn(MODEL, organizationId, { streamUsage: false, outputLimit: 'max_tokens' }),
   ]);
   await one.learn(MODEL, organizationId, { outputLimit: 'max_tokens' });
-  // The process knows an older limit.
+  // This process has learned an older limit.
   await two.forget(MODEL, organizationId, { outputLimit: 'max_completion_tokens', streamUsage: false });
   const third = createAbilityStore(service.deps);
   await third.refresh();

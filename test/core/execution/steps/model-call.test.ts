@@ -33,7 +33,10 @@ test('a call that is over is held by nothing, long before its deadline', async (
   expect(held.length).toBeLessThanOrEqual(2);
 });
 
-/** Makes a call in an async context of its own, as each activity has one. A caller that waits for the call holds it. */
+/**
+ * Makes a call in a separate async context, as each activity does. The test does not await the call itself, because
+ * that would keep the context alive.
+ */
 async function callOnce(): Promise<WeakRef<object>> {
   const context = {};
   await activity.run(context, () => caller.call(callOf('fixture/writer-small')));

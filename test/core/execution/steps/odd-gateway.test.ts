@@ -11,7 +11,10 @@ import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { marker, type Json } from '#test/core/integrations/tools/support.ts';
 
-/** On each change one case of each ending: `odd-responses.test.ts` tests all cases with the caller alone. */
+/**
+ * On each change, only one case of each ending is tested; `odd-responses.test.ts` tests all cases with the caller
+ * alone.
+ */
 const CASES = oneOfEach(ODD_CASES, ({ expected: { state, reason, attempts, warnings } }) => [
   state,
   reason,

@@ -13,7 +13,7 @@ import {
 
 const test = mailingTest({}, { worker: false });
 
-/** Deletes the work rows of messages, because the release before has none. */
+/** Deletes the work rows of messages, because the previous release has none. */
 async function leftBehind(db: Db, ids: readonly string[], nextAttemptAt: Sql): Promise<void> {
   await removeWork(db, { kind: 'mail', key: ids });
   await changeMessages(db, ids, { nextAttemptAt });

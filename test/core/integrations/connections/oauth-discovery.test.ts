@@ -152,7 +152,7 @@ test.each(PRIVATE)('%s is refused as the address of resource metadata', async (a
   await expect(start(home)).rejects.toMatchObject(BLOCKED);
 });
 
-// Of an issuer with a user name the service asks only the origin, which is public here.
+// For an issuer with a user name, the service asks only its origin, which is public here.
 test.each(PRIVATE.slice(0, -1))('%s is refused as an authorization server', async (address) => {
   const home = await hostileServer({ resource: { authorization_servers: [address] } });
   await expect(start(home)).rejects.toMatchObject(BLOCKED);

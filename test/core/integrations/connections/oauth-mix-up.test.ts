@@ -127,7 +127,7 @@ test('a server whose metadata promises to name itself has to, in an error too', 
     expect(answer.body.error.message).toContain('not from the authorization server');
   }
   expect(tokenRequestsTo(server)).toEqual([]);
-  // With the issuer's name the service believes the error, and with a code it asks the server.
+  // If the response names the issuer, the service believes the error; with a code, it asks the server.
   const named = await start(`${server.origin}/mcp`);
   const back = new URL(named.data.redirectUri);
   back.searchParams.set('state', new URL(named.data.authorizationUrl).searchParams.get('state')!);

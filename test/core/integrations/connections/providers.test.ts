@@ -201,7 +201,7 @@ test('no credential reaches a log line or an error, however a connection fails',
   const connection = await readConnection(deps.database, person.projectId, data.id);
   const { accessToken, refreshToken } = await storedGrant(fixture.service, data.id);
   secrets.push(accessToken, refreshToken);
-  // A token endpoint that repeats everything it received.
+  // This token endpoint repeats everything that it received.
   const echo = JSON.stringify({ error: 'server_error', error_description: secrets.join(' ') });
   for (const [status, body] of [
     [500, secrets.join(' ')],

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 const ROUTINES = FULL_SIZE ? 10 : 2;
-/** Each kind is tried in one way on each change, and in ten at full size. */
+/** On each change, each of the ten kinds of attack is tried in one variant; at full size, each is tried in ten. */
 const ATTACKS_EACH = FULL_SIZE ? 10 : 5;
 const ATTACKS = ROUTINES * ATTACKS_EACH;
 

@@ -191,7 +191,7 @@ test.each([
       connection: { url: hostile.url('honest') },
       routine: { instructions: mark },
     });
-    // With another version of the connection no session of the discovery is reused.
+    // If the connection has another version, no session of the discovery is reused.
     await changeConnections(service.deps.database, connectionId, {
       updatedAt: earlier('-1 second'),
     });
@@ -347,7 +347,7 @@ test('results that try to lead the model astray lead to no call outside of the p
     },
     limits: { maxCallsPerRun: 2, argumentSchema: { properties: { query: { pattern: '^\\d+$' } } } },
   });
-  // Another server of the same project, without confirmed tools for this routine.
+  // Connect another server of the same project, without confirmed tools for this routine.
   const other = await connect(key, { name: 'Mail', url: hostile.url('honest') });
   const { data } = await key.post(`/v1/routines/${routineId}/connections/${other}/discover`);
   await confirm(key, { routineId, connectionId: other, tools: data.tools }, []);

@@ -51,7 +51,7 @@ async function startOrders(): Promise<NodeProcess> {
   return started;
 }
 
-/** The killed process, and the state of the call at that moment. On each change `killed-worker` kills the worker. */
+/** The process to kill, and the state of the call at that moment. On each change, `killed-worker` kills the worker. */
 const KILLS = [
   { victim: 'worker', moment: 'acted' },
   { victim: 'tool server', moment: 'acted' },

@@ -105,7 +105,7 @@ test.each<[string, () => void, Json[]]>([
       change();
       return 'ok';
     };
-    // A call that must not be repeated. The server refuses it for its session, so it was not carried out.
+    // This call must not be repeated. The server refuses the call's session, so the call was not carried out.
     scriptCalls(service, mark, SEND, SEND);
     expect(toolSteps(await runOnce(key, routineId))).toMatchObject(steps);
     expect([count('initialize'), count('tools/list')]).toEqual([2, 2]);

@@ -9,8 +9,15 @@ import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
 import { connect, marker, policyPath, requestsWith, scriptCalls, toolSteps, type Json } from './support.ts';
 
-/** On each change one case of each outcome: `odd-lists.test.ts` tests all cases with the client alone. */
-const CASES = oneOfEach(ODD_CASES, ({ sessions, must: { steps, ...must } }) => [sessions, Object.keys(must), steps]);
+/**
+ * On each change, only one case of each outcome is tested; `odd-lists.test.ts` tests all cases with the client alone.
+ */
+const CASES = oneOfEach(ODD_CASES, ({ sessions, delayMs, must: { steps, ...must } }) => [
+  sessions,
+  delayMs,
+  Object.keys(must),
+  steps,
+]);
 
 let service: Service;
 let odd: OddToolServer;

@@ -183,7 +183,7 @@ test('an account is signed in to again by its verified id, also under another na
   const other = { account: { id: 'acct-2', name: 'grace@provider.example' } };
   const refused = await connect({ connectionId: data.id }, other);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'account_mismatch']);
-  // Without an ID token the service does not know the account's owner.
+  // Without an ID token the service cannot identify the account's owner.
   const begun = await begin({ connectionId: data.id });
   server.answer('/token', grant({}));
   const unproven = await finish(begun);

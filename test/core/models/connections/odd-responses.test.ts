@@ -125,7 +125,7 @@ test.for([
   expect((await use(id)).version).toBe(1);
   // The service asks again only after a minute, unless the token expires.
   expect((await use(id)).version).toBe(1);
-  // One request without the scope, and one with it.
+  // The service asked once without the scope, and once with it.
   expect(renewals()).toBe(2);
   await expireIn(id, -5);
   await expect(use(id)).rejects.toMatchObject({ code: 'connection_not_ready' });

@@ -54,7 +54,7 @@ test('one mail has each project of a person that has news, under its name', asyn
   expect(mail?.text).toContain('Blog report 0 - First result');
   expect(mail?.text).not.toMatch(/Calm|Later/);
   expect(mail?.html).toMatch(new RegExp(`href="[^"]+/p/${blog.projectId}"[^>]*>Blog: New results<`));
-  // Each digest continues by itself.
+  // Each project's digest has its next time.
   const { data } = await owner.session.get(digestOf(shop));
   expect(Date.parse(data.nextAt)).toBeGreaterThan(Date.now());
 });

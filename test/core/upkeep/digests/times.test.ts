@@ -8,7 +8,7 @@ const DAILY = {
   timezone: 'Europe/Berlin',
 } as const;
 
-/** Returns the next digests after an instant, each computed from the one before. */
+/** Returns the next digests after an instant, each computed from the previous one. */
 function following(times: Parameters<typeof nextDigest>[0], after: string, count: number) {
   const found: string[] = [];
   let last: string | null = null;
@@ -38,7 +38,7 @@ test('an hour that the clock skips is made up for at once, and one that it shows
   const atTwo = { ...DAILY, hour: 2 };
   expect(following(atTwo, '2026-03-28T12:00:00Z', 2)).toEqual(['2026-03-29T01:00:00.000Z', '2026-03-30T00:00:00.000Z']);
   expect(following(atTwo, '2026-10-24T12:00:00Z', 2)).toEqual(['2026-10-25T00:00:00.000Z', '2026-10-26T01:00:00.000Z']);
-  // There a clock change skips or repeats half an hour.
+  // On this island, a clock change skips or repeats half an hour.
   const island = { ...atTwo, timezone: 'Australia/Lord_Howe' };
   expect(following(island, '2026-10-03T00:00:00Z', 2)).toEqual([
     '2026-10-03T15:30:00.000Z',

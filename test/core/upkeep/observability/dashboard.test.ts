@@ -69,7 +69,7 @@ test('every metric of ours is on the dashboard', async () => {
 
 test('every metric of work that is not done has an alert', async () => {
   const watched = new Set((await alertExpressions()).flatMap(metricsIn).map(familyOf));
-  // These metrics only state amounts of work; faults are visible in the others.
+  // These metrics only state amounts of work. Faults are visible in other metrics.
   const onlyShown = new Set([
     'ras_event_streams',
     'ras_model_tokens_total',

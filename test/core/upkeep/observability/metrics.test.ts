@@ -106,7 +106,7 @@ test('a tick tells how late it claimed, what it skipped and that it was there', 
   const after = await scrape();
   expect(total(after, 'ras_scheduler_overdue_seconds')).toBe(0);
   expect(total(after, 'ras_scheduler_claim_lag_seconds_sum')).toBeGreaterThan(5 * 3_600 - 1);
-  // Five occurrences, or six if this hour's own occurrence may no longer run.
+  // Five occurrences were skipped, or six if this hour's own occurrence may no longer run.
   expect(total(after, 'ras_scheduler_occurrences_skipped_total', { reason: 'misfire' })).toBeGreaterThanOrEqual(5);
   for (const part of ['claim', 'deliveries', 'expire', 'sweep', 'housekeeping']) {
     const ofPart = (samples: Sample[], name: string, labels = {}) => total(samples, name, { part, ...labels });

@@ -14,7 +14,7 @@ const route = getRouteApi('/account/authorize');
 /** The page that an assistant opens to ask for access (OAuth 2.1), with the request that the service has signed. */
 export function AuthorizePage() {
   const { request, error } = route.useSearch();
-  // The request is faulty. The description that the assistant may have sent with it is not shown.
+  // The request is faulty. The page does not show a description that the assistant may have added.
   if (error !== undefined || request === undefined) return <Wrong error={error} />;
   return <Asked key={request} oauthQuery={request} />;
 }

@@ -39,7 +39,7 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     });
 }
 
-/** A difference that contains the shown line counts as shown if the line is longer: a shorter line may be a heading. */
+/** The shown line must have more letters than this to cover a longer difference: a shorter line may be a heading. */
 const SENTENCE = 20;
 
 /** Returns the letters and digits of a text, so that other signs do not count in a comparison. */
@@ -68,12 +68,14 @@ function itemInWords(item: unknown, key: string | undefined): string {
 /** The most fields of an item in a line, which has no room for more. */
 const MOST_FIELDS = 12;
 
-/** Tells whether the name of an item contains a value, or the value is an address, which a line does not need. */
+/** Tells whether the name of an item contains a value, or the value is an address: a line needs neither. */
 function isSaid(name: string, value: unknown): boolean {
   return typeof value === 'string' && (lettersOf(name).includes(lettersOf(value)) || URL.canParse(value));
 }
 
-/** A text needs no label; a number or a choice needs the name of its field, and an amount its currency. */
+/**
+ * Returns a value in words. A text needs no label; a number or a choice needs its field, and an amount its currency.
+ */
 function valueInWords(field: string, value: unknown, currency: unknown): string {
   if (typeof value === 'string') return shown(value);
   if (typeof currency === 'string' && isNumber(value)) return `${shown(value)} ${currency}`;

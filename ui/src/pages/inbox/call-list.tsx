@@ -22,7 +22,7 @@ export const MOST_AT_ONCE = 50;
 
 /**
  * Groups the calls of each run in the order of its requests, the latest run first. Calls that were decided on this page
- * stay in their place.
+ * stay in place.
  */
 export function inOrder(listed: readonly Action[], decided: readonly Action[]): readonly Action[] {
   const byId = new Map([...listed, ...decided].map((action) => [action.id, action]));
@@ -176,7 +176,7 @@ export interface ExpiryProps {
   readonly word: string;
 }
 
-/** Says when an item expires, once that time is near. */
+/** Shows when an item expires, once that time is near. */
 export function Expiry({ at, word }: ExpiryProps) {
   // oxlint-disable-next-line react/purity -- the list is read again every few seconds
   if (Date.parse(at) - Date.now() > SOON_MS) return null;

@@ -43,7 +43,7 @@ export function InboxPage() {
   const questions = withAnswered(asked.data ?? [], answered);
   const rows = inOrder(list.data ?? [], decided);
   const ids = [...questions, ...rows].map(({ id }) => id);
-  // Without a choice the first shown item stays, so that no key decides about an item that has just come.
+  // Without a choice the first shown item stays, so that no key decides about an item that has just arrived.
   const [first, setFirst] = useState<string>();
   if (first === undefined && ids[0] !== undefined && !asked.isPending && !list.isPending) setFirst(ids[0]);
   const wanted = question ?? action;

@@ -15,7 +15,7 @@ import { BeforeConnecting, type ConnectProps } from './providers.tsx';
 
 type Attempt = Shape<'DeviceSignIn'>;
 
-/** Signs in by a code that the person enters at the provider, and waits for that. */
+/** Shows a code that the person enters at the provider, and waits until the provider has accepted the code. */
 export function DeviceCodeDialog({ provider, account, onClose }: ConnectProps) {
   const start = useSend('post', '/v1/model-connections/provider-a/device/start', {
     showsError: true,

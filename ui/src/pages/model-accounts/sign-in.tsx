@@ -18,8 +18,8 @@ import { LeaveDialog } from '#ui/shell/leave-dialog.tsx';
 import { BeforeConnecting, type ConnectProps } from './providers.tsx';
 
 /**
- * Sends the browser to the provider's sign-in. If that ends at an address where no server listens, the person enters
- * the address here.
+ * Sends the browser to the provider's sign-in. If the sign-in ends at an address where no server listens, the person
+ * enters the address here.
  */
 export function SignInDialog({ provider, account, onClose }: ConnectProps) {
   const [started, setStarted] = useState<Shape<'StartedModelSignIn'>>();

@@ -88,7 +88,7 @@ export function Activation({ routine }: { readonly routine: Routine }) {
   );
 }
 
-/** Warns before the button is pressed that a limit runs out; the forecast itself is on the same page. */
+/** Warns before the activation that a limit runs out; the forecast itself is on the same page. */
 function OverLimit({ routineId }: { readonly routineId: string }) {
   const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId } });
   const runsOut = forecast.data?.runsOut ?? null;

@@ -7,7 +7,7 @@ import { SETTINGS } from '#ui/shell/navigation.ts';
 import { lazyPage } from '#ui/shell/offline.ts';
 import { OrganizationTab } from './organization/organization-tab.tsx';
 
-// The first tab comes with the page, the others when they are opened.
+// The code of the first tab loads with the page; the code of the others loads when they are opened.
 const AccountTab = lazyPage(() => import('./account/account-tab.tsx'), 'AccountTab');
 const AssistantsTab = lazyPage(() => import('./assistants/assistants-tab.tsx'), 'AssistantsTab');
 const AuditTab = lazyPage(() => import('./audit/audit-tab.tsx'), 'AuditTab');

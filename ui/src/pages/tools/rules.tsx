@@ -87,7 +87,7 @@ function RuleRow({ rule, policy }: { readonly rule: Rule; readonly policy: Polic
   );
 }
 
-/** Says why a rule lets no more calls through; undefined while it does. */
+/** Says why a rule permits no more calls; undefined while it does. */
 function endOf(rule: Rule, { definitionHash }: Policy, now: Date): string | undefined {
   if (rule.revokedAt !== null) return 'Revoked';
   if (rule.definitionHash !== definitionHash) return 'Ended with its definition';

@@ -8,7 +8,7 @@ import { commandOf, useRoutineVerbs, type Group } from './commands.ts';
 import { fits, orderOf } from './match.ts';
 
 const EACH = 5;
-/** Skills have no search of the server: all are read once. */
+/** The server has no search for skills, so all skills are read once. */
 const SKILLS = { query: { limit: 200 } } as const;
 
 interface Found {

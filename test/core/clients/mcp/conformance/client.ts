@@ -102,7 +102,8 @@ function givenClient() {
 }
 
 /**
- * Discovers the tools, and calls each as a run does: by its definition at that moment, and after a fault the next one.
+ * Discovers the tools, and calls each as a run does, by its present definition. Continues after a fault with the next
+ * tool.
  */
 async function useTools(): Promise<void> {
   const session = await openToolSession({ outbound }, { url, credentials }, limits());

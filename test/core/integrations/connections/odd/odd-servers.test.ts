@@ -9,7 +9,7 @@ useOddWorld();
 
 const WORKS: MustRun = { state: 'succeeded', outcome: 'done' };
 
-/** On each change one case of each outcome. */
+/** On each change, only one case of each outcome is tested. */
 const CASES = oneOfEach(ODD_CASES, ({ answers, refusal, expires, runs }) => [
   Object.keys(answers),
   refusal === undefined,

@@ -36,7 +36,7 @@ test('a token that still works is used on, and the refusing server is not asked 
   await makeDue(id);
   expect((await discover(routineId, id)).status).toBe(200);
   expect(await run()).toMatchObject({ state: 'succeeded', outcome: 'done' });
-  // One request without the scope, and one with it.
+  // The service asked once without the scope, and once with it.
   expect(server.refreshes.map((each) => each.get('scope'))).toEqual([null, 'tools']);
   expect(await publicError(id)).toBe('ready');
 });

@@ -55,7 +55,7 @@ test('runs of one account are let in as its provider allows, and no other run wa
 test('few places go to others when the oldest runs use a full account', async () => {
   const { database } = world.service.deps;
   await changeRuns(database, EVERY, { state: 'succeeded' });
-  // Otherwise the ticks that claim the runs would admit them.
+  // Without workers, the ticks that claim the runs cannot admit them.
   await removeWorkers(database, EVERY);
   const busy = await world.account('provider-c');
   const onBusy = await waitingOn(busy, 4);

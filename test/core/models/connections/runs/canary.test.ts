@@ -11,7 +11,7 @@ import { workerProcesses, type WorkerProcesses } from '#test/support/worker-proc
 import { historyOf } from './history.ts';
 import { modelOn, startWorld, type World } from './world.ts';
 
-/** On each change one protocol. */
+/** On each change, only one protocol is tested. */
 const TRIED = FULL_SIZE ? SLOTS : SLOTS.slice(0, 1);
 
 const canaries = new Canaries();
@@ -60,7 +60,7 @@ test('a credential of an account is in no history, log, response, row or file, w
     const good = await world.account(slot, { credential: TOKEN, refreshToken: REFRESH });
     const routineId = await createRoutine(key, { model: modelOn(slot, good) });
     keep(await runOnce(key, routineId));
-    // A provider that repeats what it received.
+    // This provider repeats everything that it received.
     rig.providers.control.script({
       kind: 'error',
       status: 400,

@@ -49,7 +49,9 @@ async function expectOneInput(runId: string): Promise<void> {
   expect(found).toEqual({ ...same, estimated: true, entries: 1, reserved: 0 });
 }
 
-/** On each change one of the two; the runtime gives up both in `test/runtime/protocols.test.ts`. */
+/**
+ * On each change, only the first is tested; `test/runtime/protocols.test.ts` always tests both with the runtime alone.
+ */
 const KINDS = ['hang', 'silent'] as const;
 
 test.each(FULL_SIZE ? KINDS : KINDS.slice(0, 1))(

@@ -171,7 +171,7 @@ describe('with a worker', () => {
     const { database } = world.service.deps;
     world.rig.providers.control.script({ kind: 'slow', pauseMs: 300 });
     const { runId } = await runWithCallOut();
-    // As if another worker had taken the lease; the runtime does not know of it.
+    // The lease changes as if another worker had taken it, and the runtime does not learn of the change.
     await changeRuntimeLease(database, EVERY, { epoch: increasedBy(1) });
     const ended = await runEnded(world.key, runId);
     expect(ended).toMatchObject({ state: 'succeeded' });

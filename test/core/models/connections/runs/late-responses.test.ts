@@ -85,7 +85,7 @@ test('a response that comes when its run has ended is spend, once for all attemp
   const attempts = twoAttempts(runId);
   await expect.poll(() => world.asked()).toBe(1);
   await expect.poll(() => database.rows`select attempt from steps where run_id = ${runId}`).toEqual([{ attempt: 2 }]);
-  // Every end of a run leaves this, for any reason.
+  // Change the rows as every end of a run does.
   await transaction(database, async (tx) => {
     await changeRuns(tx, runId, { state: 'cancelled', finishedAt: AT_ONCE });
     const unknown = { state: 'unknown_outcome', failure: 'run_ended', endedAt: AT_ONCE };

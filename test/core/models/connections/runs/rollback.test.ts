@@ -54,7 +54,7 @@ test('a provider that is switched off pauses its routines once, keeps everything
   }>`select state, credential from model_connections where id = ${connectionId}`;
   expect(kept).toMatchObject({ state: 'ready', credential: expect.any(String) });
 
-  // Switched on again, no run starts by itself; a person has to activate the routine.
+  // When the provider is switched on again, no run starts by itself; a person has to activate the routine.
   await tick(service.deps);
   expect((await key.get(`/v1/routines/${onIt}`)).data.state).toBe('paused');
   expect((await key.post(`/v1/routines/${onIt}/activate`)).data.state).toBe('active');

@@ -23,7 +23,7 @@ export interface World {
   readonly key: ApiClient;
   /** Variables of API and workers that name the runtime. */
   readonly env: Readonly<Record<string, string>>;
-  /** Variables of a runtime at the address that the service knows. */
+  /** Variables of a runtime at the address in `env`. */
   readonly runtimeEnv: Readonly<Record<string, string>>;
   /** Counts the requests for a completion that the providers got. */
   asked(): number;

@@ -48,7 +48,7 @@ export function FactsTab() {
 
 interface Saved {
   readonly facts: Shape<'ProjectFacts'>;
-  /** For `If-Match`, so that a user does not overwrite a version that they have not seen. */
+  /** Version for `If-Match`, so that a user does not overwrite a version that they have not seen. */
   readonly etag: string | undefined;
 }
 

@@ -133,7 +133,7 @@ function RoleCell({ member, organization }: { readonly member: Member; readonly 
         ...(revokedKeys.length === 0 ? [] : [`keys revoked: ${revokedKeys.map((key) => key.name).join(', ')}`]),
       ].join('; '),
   });
-  // Only an owner makes or unmakes an owner.
+  // Only an owner may give or take ownership.
   if (!mayChange(organization) || (member.role === 'owner' && !isOwner)) {
     return roleName(member.role);
   }

@@ -1,1 +1,0 @@
-import{Ia as e,fa as t,za as n}from"./index-vB6eGEqP.js";function r(){let r=n(),a=e();return async e=>{r.clear(),await r.invalidateQueries({queryKey:t}),await a.navigate({href:i(e)??`/`})}}function i(e){if(!(e===void 0||!e.startsWith(`/`)||e.startsWith(`//`)||e.includes(`\\`)))return new URL(e,location.origin).origin===location.origin?e:void 0}export{r as t};

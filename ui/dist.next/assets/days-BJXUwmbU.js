@@ -1,1 +1,0 @@
-function e(e,t){return new Date(e.getFullYear(),e.getMonth(),e.getDate()+t)}function t(e){let t=e=>String(e).padStart(2,`0`);return`${e.getFullYear()}-${t(e.getMonth()+1)}-${t(e.getDate())}`}function n(e){if(e===void 0)return;let t=new Date(/^\d{4}-\d{2}-\d{2}$/.test(e)?`${e}T00:00:00`:e);return Number.isNaN(t.getTime())?void 0:t}export{t as n,n as r,e as t};

@@ -1,1 +1,0 @@
-import{xa as e}from"./index-vB6eGEqP.js";function t(e){return JSON.stringify(e,null,2)}function n(t){if(/^\s*[[{]/.test(t))try{return e(t)}catch{return}}function r(e){let r=n(e);return r===void 0?e:t(r)}var i=/^\s*```(?:json)?[ \t]*\n([\s\S]*)\n```\s*$/;function a(e){let[,t]=i.exec(e)??[];return t===void 0||t.includes("```")?e:t}export{a as i,n,r,t};

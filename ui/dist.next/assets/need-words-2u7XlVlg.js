@@ -1,1 +1,0 @@
-var e={web:`the web`,"search-console":`search console data`,analytics:`analytics`,ads:`ad accounts`,crm:`a CRM`,email:`e-mail`,sms:`text messages`,social:`social accounts`,community:`community channels`,reviews:`reviews`,billing:`billing data`,content:`documents or a CMS`,support:`support tickets`};function t(t){return e[t]??t}export{t};

@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{Ha as t}from"./index-vB6eGEqP.js";var n=e(t(),1);function r(e){let[t,r]=(0,n.useState)(()=>Date.now());return(0,n.useEffect)(()=>{let n=setInterval(()=>{!document.hidden&&Date.now()!==t&&r(Date.now())},e);return()=>clearInterval(n)},[e,t]),new Date(t)}export{r as t};

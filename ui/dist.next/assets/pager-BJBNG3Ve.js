@@ -1,1 +1,0 @@
-import{Ba as e,I as t}from"./index-vB6eGEqP.js";var n=e();function r({list:e}){return e.hasMore?(0,n.jsx)(`div`,{className:`flex justify-center py-4`,children:(0,n.jsx)(t,{busy:e.isLoadingMore,onClick:e.loadMore,children:`Load more`})}):null}export{r as t};

@@ -1,1 +1,0 @@
-import{Ba as e,p as t}from"./index-vB6eGEqP.js";var n=e();function r({words:e,cron:r,zone:i}){let a=/\d\d:\d\d/.test(e);return(0,n.jsxs)(`span`,{title:i===void 0?r:`${r}, ${i}`,children:[e,a&&i!==void 0&&i!==t&&`, ${i}`]})}export{r as t};

@@ -1,1 +1,0 @@
-import{Ba as e,V as t,ja as n}from"./index-vB6eGEqP.js";var r=e(),i=n(a);function a({children:e,className:n,...i}){return(0,r.jsx)(`a`,{className:t(`rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline`,n),...i,children:e})}export{i as t};
