@@ -549,7 +549,7 @@ test('a reader who changes the verdict of another does not take over its note', 
   const put: unknown[] = [];
   const kept = answer('put', '/v1/runs/{runId}/verdict', ({ body }) => {
     put.push(body);
-    return sample('Run', { ...SUCCEEDED, verdict });
+    return sample('Run', { id: ID, verdict });
   });
   api.serve(...run({ verdict }), kept);
   const { page } = await visit(PATH);
