@@ -50,8 +50,3 @@ function moved(text: string, places: number): string {
   const after = digits.slice(at).replace(/0+$/, '');
   return after === '' ? before : `${before}.${after}`;
 }
-
-/** Returns the first model of the service that can call tools, which is good for most routines. */
-export function goodForMost(models: readonly Shape<'ModelOption'>[]): Shape<'ModelOption'> | undefined {
-  return models.find(({ connectionId, abilities }) => connectionId === null && abilities.tools !== false);
-}

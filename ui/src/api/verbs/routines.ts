@@ -1,5 +1,4 @@
 import { Archive, ArchiveRestore, CirclePlay, Pause, Play, Undo2 } from 'lucide-react';
-import { dateTime } from '#ui/format/times.ts';
 import type { InputOf, Shape } from '../types.ts';
 import { verb } from './verb.ts';
 
@@ -31,8 +30,7 @@ export const ACTIVATE = verb<Known>()('post', '/v1/routines/{routineId}/activate
   unless: ({ state }) => (state === 'active' ? 'It is active already.' : ifArchived({ state })),
   input: ({ id }) => ({ path: { routineId: id }, body: {} }),
   changes: CHANGES,
-  done: ({ nextRunAt }) =>
-    nextRunAt === null ? 'Routine active' : `Routine active. Next run ${dateTime(new Date(nextRunAt))}`,
+  done: 'Routine active',
 });
 
 export const PAUSE = verb<Known>()('post', '/v1/routines/{routineId}/pause', {

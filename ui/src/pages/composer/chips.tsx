@@ -3,10 +3,7 @@ import type { ReactNode } from 'react';
 import { useWatch, type UseFormReturn } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
 import { SkillNames } from '#ui/parts/names.tsx';
-import type { RoutineForm } from './form.ts';
-
-/** Anchors of the parts of the form to which the chips lead. */
-export const PARTS = { what: 'what-it-does', skills: 'skills', model: 'model', schedule: 'schedule' } as const;
+import { PARTS, type RoutineForm } from './form.ts';
 
 interface Chip {
   readonly icon: LucideIcon;
@@ -16,7 +13,7 @@ interface Chip {
 }
 
 /** Shows the contents of the form in a few words each; a press leads to the field. */
-export function Chips({ form: { control } }: { readonly form: UseFormReturn<RoutineForm> }) {
+export default function Chips({ form: { control } }: { readonly form: UseFormReturn<RoutineForm> }) {
   const [name, schedule, timezone, model, skills] = useWatch({
     control,
     name: ['name', 'schedule', 'timezone', 'model', 'skills'],

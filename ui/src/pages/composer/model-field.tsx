@@ -1,7 +1,7 @@
 import { useFormContext, useWatch } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { goodForMost, pricesInWords } from '#ui/format/model-words.ts';
+import { pricesInWords } from '#ui/format/model-words.ts';
 import { exactMoney, moneyInWords, plural, shortCount } from '#ui/format/numbers.ts';
 import { Combobox } from '#ui/parts/combobox.tsx';
 import { ErrorState } from '#ui/parts/feedback.tsx';
@@ -10,7 +10,7 @@ import { useSourceNames } from '#ui/parts/model-source-names.ts';
 import { labelOf } from '#ui/parts/routine-fields.ts';
 import { Select } from '#ui/parts/select.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
-import { isSame, type RoutineForm } from './form.ts';
+import { goodForMost, isSame, type RoutineForm } from './form.ts';
 
 type Option = Shape<'ModelOption'> & { readonly account: string };
 

@@ -7,12 +7,11 @@ import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
-import { goodForMost } from '#ui/format/model-words.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Composer, ComposerSkeleton } from './composer.tsx';
-import { NEW_ROUTINE, type RoutineForm } from './form.ts';
+import { goodForMost, NEW_ROUTINE, type RoutineForm } from './form.ts';
 import { Sentence } from './sentence.tsx';
 import { useEditor } from './use-editor.ts';
 

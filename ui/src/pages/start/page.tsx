@@ -11,7 +11,6 @@ import { RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { capitalized } from '#ui/format/capitalized.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
-import { goodForMost } from '#ui/format/model-words.ts';
 import { needText } from '#ui/format/need-words.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { cx } from '#ui/parts/cx.ts';
@@ -21,6 +20,7 @@ import { Input, Textarea } from '#ui/parts/input.tsx';
 import { Box, KeyValue, PageHeader, Section } from '#ui/parts/page.tsx';
 import { SkillNames } from '#ui/parts/names.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
+import { goodForMost } from '../composer/form.ts';
 
 const route = getRouteApi('/account/p/$projectId/start');
 
