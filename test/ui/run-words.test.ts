@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Shape } from '../../ui/src/api/types.ts';
-import { calledWith, stepBadgeOf } from '../../ui/src/format/run-words.ts';
+import { calledWith, lineOf, reasonOf, stepBadgeOf } from '../../ui/src/format/run-words.ts';
 
 type Step = Pick<Shape<'Step'>, 'kind' | 'state' | 'startedAt' | 'finishedAt'>;
 
@@ -37,4 +37,25 @@ test.each([
   expect(calledWith({ toolName: 'read_page', name: 'x', arguments: args } as Parameters<typeof calledWith>[0])).toBe(
     words,
   );
+});
+
+const QUIET = { reason: null, errorMessage: null, outcomeSummary: null, resultPreview: null };
+
+test.each([
+  [{ outcomeSummary: '## **Two** pages are `gone`\nThe rest is fine.' }, 'Two pages are gone'],
+  [{ resultPreview: '---\n\n| page | status |\n|---|---|\n| / | 200 |' }, 'page · status'],
+  [{ resultPreview: '1. [Prices](https://example.com) rose' }, 'Prices rose'],
+  [{ resultPreview: '```json\n{"items": [1]}' }, undefined],
+  [{ resultPreview: '  [{"id": 1}' }, undefined],
+  [{ resultPreview: '[Prices](https://example.com) rose' }, 'Prices rose'],
+  [{ outcomeSummary: 'Paid \u202Ediap ton' }, 'Paid U+202Ediap ton'],
+  [{ errorMessage: 'No\u200B answer' }, 'NoU+200B answer'],
+  [{ reason: 'max_steps' }, 'Max steps.'],
+  [{}, undefined],
+])('a run with %j is described by the line %j', (run, line) => {
+  expect(lineOf({ ...QUIET, ...run })).toBe(line);
+});
+
+test('the reason of a run’s end names characters that no one sees', () => {
+  expect(reasonOf({ reason: 'could_not', errorMessage: 'All \u2066good\u2069' })).toBe('All U+2066goodU+2069');
 });

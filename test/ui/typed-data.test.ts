@@ -205,3 +205,9 @@ function idOf(items: unknown, at: number): number | ExactNumber {
   if (typeof found !== 'number' && !(found instanceof ExactNumber)) throw new Error('no number');
   return found;
 }
+
+test('a list whose name has a slash is shown once, under its name', () => {
+  const by = { list: '/a~1b_c', key: '/id' };
+  const view = typedViewOf({ 'a/b_c': [{ id: 1 }] }, undefined, { by, added: [], removed: [], changed: [] });
+  expect(view.tables.map(({ title }) => title)).toEqual(['A/b c']);
+});

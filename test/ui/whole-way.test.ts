@@ -75,7 +75,6 @@ test('a person uses the whole service, from the sign-up to a late payment', asyn
   // Sign up.
   await expectClean();
   const email = await signUpByForm(page, mailbox);
-  await page.getByRole('link', { name: 'Sign in' }).click();
   await signInByForm(page, email);
   await page.getByRole('heading', { name: 'Begin with a template' }).waitFor();
   await settled();

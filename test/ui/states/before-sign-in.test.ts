@@ -58,6 +58,15 @@ test('pages before the sign-in', async ({ api, visit }) => {
     { name: 'invitation-none', path: '/invitations' },
     { name: 'verified', path: '/verified' },
     { name: 'verified-late', path: '/verified?error=token_expired' },
+    {
+      name: 'verified-known',
+      path: '/verified?email=ada%40example.com',
+      act: async (page) => {
+        await page.getByText('Your address is confirmed. Sign in to continue.').waitFor();
+        expect(await page.getByLabel('E-mail address').inputValue()).toBe('ada@example.com');
+        expect(await page.locator(':focus').getAttribute('type')).toBe('password');
+      },
+    },
   ]);
 });
 

@@ -104,6 +104,8 @@ test('the calendar in all its states, and by arrows', async ({ api, visit }) => 
       async act(page) {
         const days = await page.getByRole('list', { name: 'Days' }).locator('[data-day]').count();
         expect([28, 35, 42]).toContain(days);
+        const month = new Date(`${LATER}T12:00`).toLocaleDateString('en-GB', { month: 'long', year: 'numeric' });
+        await page.getByText(`${month}, in Europe/Berlin.`).waitFor();
         await page
           .getByRole('link', { name: /^Feed watch/ })
           .first()

@@ -1,7 +1,7 @@
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { ago, AT, FRAME, PROJECT } from '../support/frame.ts';
-import { failing, forbidding, holding, photograph } from '../support/photograph.ts';
+import { failing, forbidding, holding, photograph, refusingLater } from '../support/photograph.ts';
 import { sample } from '../support/sample.ts';
 
 const test = pageTest();
@@ -127,4 +127,30 @@ test('home in all its states', async ({ api, visit }) => {
       act: (page) => page.getByRole('link', { name: 'Make a routine' }).waitFor(),
     },
   ]);
+});
+
+test('a result that is marked as read goes at once, and comes back after a refusal', async ({ api, visit }) => {
+  const results = RESULTS.slice(1).map((result, nth) => ({
+    ...result,
+    routineName: ['Feed watch', 'Price watch'][nth]!,
+    routineId: `${ROUTINE_ID.slice(0, -1)}${nth}`,
+    // The urgent one is listed among what needs its reader.
+    urgency: nth === 0 ? ('high' as const) : ('normal' as const),
+  }));
+  api.serve(
+    ...FRAME,
+    answer('get', '/v1/results', results),
+    answer('get', '/v1/results/unread', sample('UnreadResults', { worthReading: 2, worthReadingRoutines: 2 })),
+  );
+  const { page } = await visit(AT);
+  for (const name of ['Feed watch', 'Price watch']) {
+    const refuse = await refusingLater(page, '/v1/results/read', 'POST');
+    const row = page.locator('[data-run]').filter({ hasText: name });
+    await row.getByRole('button', { name: 'Mark as read' }).click();
+    await row.waitFor({ state: 'detached' });
+    refuse();
+    await page.getByText('Your role does not allow this.').first().waitFor();
+    await row.waitFor();
+    await page.unrouteAll();
+  }
 });

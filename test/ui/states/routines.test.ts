@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { answer, Page } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { ago, AT, FRAME } from '../support/frame.ts';
-import { failing, holding, photograph } from '../support/photograph.ts';
+import { failing, holding, photograph, refusing } from '../support/photograph.ts';
 import { sample, type Changes } from '../support/sample.ts';
 import type { Shape } from '../../../ui/src/api/types.ts';
 
@@ -131,6 +131,40 @@ test('the composer says what a test run waits for', async ({ api, visit }) => {
   await expectClean();
 });
 
+test('a change that another user has overtaken is compared with theirs, and then tried', async ({ api, visit }) => {
+  const name = 'Weekly audit of prices';
+  let isSaved = false;
+  const sent: unknown[] = [];
+  const proposed = sample('StartedProposal', { routineId: ACTIVE, state: 'open' });
+  api.serve(
+    ...FRAME,
+    answer('get', '/v1/runs/{runId}', sample('RunDetail', { state: 'running' })),
+    answer('get', '/v1/routines/{routineId}', (asked) => {
+      const { make } = routine(isSaved ? { name, instructions: 'Look at {{site}} twice.' } : {});
+      return make(asked) as Shape<'RoutineDetail'>;
+    }),
+    answer('post', '/v1/routines/{routineId}/proposals', ({ body }) => {
+      sent.push(body);
+      return proposed;
+    }),
+  );
+  const { page } = await visit(`${LIST}/${ACTIVE}/edit`);
+  const instructions = page.getByRole('textbox', { name: 'Instructions' });
+  await instructions.fill('Look at {{site}} thrice.');
+  const refusal = { code: 'precondition_failed', message: 'The routine has another version.' };
+  await refusing(`/v1/routines/${ACTIVE}/proposals`, 412, refusal)(page);
+  isSaved = true;
+  await page.getByRole('button', { name: 'Save, test and keep active' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Another user has saved this routine' });
+  await dialog.getByText('Look at {{site}} twice.').waitFor();
+  await dialog.getByText(`Name: ${name}`).waitFor();
+  await page.unrouteAll();
+  await dialog.getByRole('button', { name: 'Test what is chosen' }).click();
+  await expect.poll(() => sent).toEqual([{ patch: { instructions: 'Look at {{site}} thrice.' } }]);
+  expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(name);
+  expect(await instructions.inputValue()).toBe('Look at {{site}} thrice.');
+});
+
 /** Returns a list in pages of one item. */
 function oneByOne<Item extends { id: string } | { routineId: string }>(items: readonly Item[]) {
   return ({ query }: { query: URLSearchParams }): Item[] | Page<Item[]> => {
@@ -200,19 +234,30 @@ const FAILED = sample('RunSummary', {
   startedAt: ago(6),
 });
 
+const NEEDS = (['social', 'content', 'social'] as const).map((need, nth) => ({
+  code: 'skill_need_unmet' as const,
+  skill: `skill-${nth}`,
+  need,
+  message: 'No tool seems to offer it.',
+}));
+const REHEARSED = { ...FAILED, id: `${FAILED.id.slice(0, -1)}9`, trigger: 'rehearsal' } as const;
+const CANCELLED = { ...FAILED, id: `${FAILED.id.slice(0, -1)}8`, state: 'cancelled' } as const;
+
 test('a routine in all its states', async ({ api, visit }) => {
   const path = `${LIST}/${ACTIVE}`;
   await photograph(visit, 'routine', [
     {
       name: 'active',
       path,
-      before: () => api.serve(...FRAME, routine()),
+      before: () => api.serve(...FRAME, routine({ warnings: NEEDS, activation: { proofRunId: FAILED.id } })),
       // The time is in the reader's zone, like all times without a stated zone.
       act: (page) =>
         page
           .getByText(/^Next run /)
           .locator('time[title*="Europe/Berlin"]')
-          .waitFor(),
+          .waitFor()
+          // A run without such tools has succeeded.
+          .then(async () => expect(await page.getByText('Its skills work better').count()).toBe(0)),
     },
     {
       name: 'draft',
@@ -220,9 +265,18 @@ test('a routine in all its states', async ({ api, visit }) => {
       before: () =>
         api.serve(
           ...FRAME,
-          routine({ state: 'draft', activation: { ready: false, reason: 'successful_run_required' } }),
-          answer('get', '/v1/routines/{routineId}/runs', [FAILED]),
+          routine({
+            state: 'draft',
+            activation: { ready: false, reason: 'successful_run_required' },
+            warnings: NEEDS,
+          }),
+          // Neither a rehearsal nor a cancelled run is a result.
+          answer('get', '/v1/routines/{routineId}/runs', [REHEARSED, CANCELLED, FAILED]),
         ),
+      async act(page) {
+        await page.getByRole('region', { name: 'Last result' }).getByText('Fewer than 3 distinct sources.').waitFor();
+        await page.getByText('a tool for social accounts and documents or a CMS.').waitFor();
+      },
     },
     {
       name: 'runs',

@@ -448,7 +448,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
         expect(await row('+ Added').innerText()).toContain('rice');
         expect(await row('− Removed').innerText()).toContain('salt');
         await page.getByText('Tea is dearer than ever.', { exact: true }).waitFor();
-        const run = page.getByRole('link', { name: 'the run that was delivered last' });
+        const run = page.getByRole('link', { name: 'the last delivered run' });
         expect(await run.getAttribute('href')).toContain(FIRST);
       },
     },
@@ -494,7 +494,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
   ]);
 });
 
-test('the page shows the value that the gate of a run saw, and why it woke the model or not', async ({
+test('the page shows the value that was checked before a run, and why the model was asked or not', async ({
   api,
   visit,
 }) => {
@@ -516,13 +516,13 @@ test('the page shows the value that the gate of a run saw, and why it woke the m
       path: PATH,
       name: 'gate-by-hand',
       before: gate({ reason: 'manual', changed: null }),
-      act: says(/woken in any case/),
+      act: says(/asked in any case/),
     },
     {
       path: PATH,
       name: 'gate-quiet',
       before: gate({}, { outcome: 'nothing_to_report', result: null, stepCount: 0 }),
-      act: says('It saw no change'),
+      act: says('The value had not changed'),
     },
     {
       path: PATH,
@@ -534,9 +534,44 @@ test('the page shows the value that the gate of a run saw, and why it woke the m
       path: PATH,
       name: 'gate-blind',
       before: gate({ reason: 'status', changed: null, failed: true, error: 'It responded with 500.' }),
-      act: says(/so the model was woken to be safe/),
+      act: says(/so the model was asked to be safe/),
     },
   ]);
+});
+
+test('a reader who changes the verdict of another does not take over its note', async ({ api, visit }) => {
+  const verdict = {
+    useful: false,
+    note: 'Two prices are wrong.',
+    by: { id: 'usr_2', kind: 'person', name: 'Bob' },
+    at: ago(3),
+  } as const;
+  const put: unknown[] = [];
+  const kept = answer('put', '/v1/runs/{runId}/verdict', ({ body }) => {
+    put.push(body);
+    return sample('Run', { id: ID, verdict });
+  });
+  api.serve(...run({ verdict }), kept);
+  const { page } = await visit(PATH);
+  const opinion = page.getByRole('region', { name: 'Was it useful?' });
+  const note = opinion.getByRole('textbox', { name: 'Because' });
+  // The same verdict again sends nothing, and opens the note.
+  await opinion.getByRole('button', { name: 'Not useful' }).click();
+  await expect.poll(() => note.inputValue()).toBe('Two prices are wrong.');
+  expect(put).toEqual([]);
+  await opinion.getByRole('button', { name: 'Useful', exact: true }).click();
+  await expect.poll(() => put).toEqual([{ useful: true, note: null }]);
+  expect(await note.inputValue()).toBe('');
+});
+
+test('the words of a model show characters that no one sees by name', async ({ api, visit }) => {
+  const said = { outcomeSummary: 'Paid \u202Ediap ton\u202C.', urgency: 'high' } as const;
+  const step = model(0, { text: '**Pay**\u2066 now' });
+  api.serve(...run({ ...said, steps: [step] }));
+  const { page } = await visit(PATH);
+  await page.getByRole('status').getByText('Paid U+202Ediap tonU+202C.').waitFor();
+  await page.getByText('The model calls this urgent.').waitFor();
+  await page.getByRole('button', { name: /^PayU\+2066 now/ }).waitFor();
 });
 
 test('a failed run compared with the last good one, its mails, a cancelled run, and a run of a backfill', async ({

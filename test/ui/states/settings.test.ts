@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { ago, AT, FRAME, ORGANIZATION, PROJECT, USER } from '../support/frame.ts';
-import { failing, holding, photograph } from '../support/photograph.ts';
+import { failing, holding, photograph, refusingLater } from '../support/photograph.ts';
 import { sample } from '../support/sample.ts';
 
 const test = pageTest();
@@ -118,4 +118,25 @@ test('the settings in all their states', async ({ api, visit }) => {
     })),
     { ...at('members'), name: 'members-empty', before: () => api.serve(...FRAME) },
   ]);
+});
+
+test('a switch moves at once, and moves back after a refusal', async ({ api, visit }) => {
+  api.serve(...servedTo('owner'));
+  const { page } = await visit('about:blank');
+  for (const [tab, path, label] of [
+    ['notifications', /^\/v1\/projects\//, 'Let people share single results by a link'],
+    ['assistants', /^\/v1\/projects\//, 'Let programs reach this project through MCP'],
+    ['organization', /^\/v1\/organizations\//, 'Require a second factor from every member'],
+  ] as const) {
+    const refuse = await refusingLater(page, path, 'PATCH');
+    await page.goto(`${AT}/settings?tab=${tab}`);
+    const lever = page.getByRole('switch', { name: label });
+    const before = await lever.getAttribute('aria-checked');
+    await lever.click();
+    await expect.poll(() => lever.getAttribute('aria-checked')).toBe(String(before !== 'true'));
+    refuse();
+    await page.getByText('Your role does not allow this.').waitFor();
+    await expect.poll(() => lever.getAttribute('aria-checked')).toBe(before);
+    await page.unrouteAll();
+  }
 });

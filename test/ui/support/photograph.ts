@@ -217,6 +217,24 @@ export function refusing(
     });
 }
 
+/**
+ * Refuses requests of a method to a path of the API once the returned function is called, so that a page can be seen
+ * while it waits.
+ */
+export async function refusingLater(page: Page, pathOf: string | RegExp, method: string): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(matcher(pathOf), async (route) => {
+    if (route.request().method() !== method) return route.fallback();
+    await promise;
+    return route.fulfill({
+      status: 403,
+      contentType: 'application/json',
+      body: JSON.stringify({ error: { code: 'forbidden', message: 'Your role does not allow this.' } }),
+    });
+  });
+  return resolve;
+}
+
 /** Delays the responses to requests for a path of the API. */
 export function holding(pathOf: string | RegExp) {
   return (page: Page) => page.route(matcher(pathOf), () => undefined);

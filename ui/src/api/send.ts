@@ -25,6 +25,8 @@ export interface Sending<P extends keyof paths, M extends Method> {
   /** Sends an input that is one object, and resolves with the response. @throws {ApiError} */
   readonly sendInput: (input: InputOf<P, M>, options?: SendNow) => Promise<DataOf<P, M>>;
   readonly isSending: boolean;
+  /** The input under way. A switch shows it until the page has read the change, or falls back after a refusal. */
+  readonly sent: InputOf<P, M> | undefined;
   readonly error: ApiError | null;
   readonly data: DataOf<P, M> | undefined;
   readonly reset: () => void;
@@ -83,6 +85,7 @@ export function useSend<M extends 'post' | 'put' | 'patch' | 'delete', P extends
     sendAsync: async (...args) => (await mutation.mutateAsync(split(args))).data,
     sendInput: async (input, now = {}) => (await mutation.mutateAsync({ input, now })).data,
     isSending: mutation.isPending,
+    sent: mutation.isPending ? mutation.variables.input : undefined,
     error: mutation.error,
     data: mutation.data?.data,
     reset: mutation.reset,

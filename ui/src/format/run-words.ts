@@ -3,6 +3,7 @@ import { WAITS } from '#ui/api/words.ts';
 import { capitalized } from './capitalized.ts';
 import { drawn } from './drawn.ts';
 import { duration } from './times.ts';
+import { unmarked } from './unmarked.ts';
 
 /** Fields from which a run is described. Summaries, details and events have all of them. */
 export interface RunInWords {
@@ -16,6 +17,11 @@ const END_STATES: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancell
 
 export function isOver({ state }: Pick<RunInWords, 'state'>): boolean {
   return END_STATES.has(state);
+}
+
+/** Tells whether a run does the work of its routine: an answer to a question does not, nor does a rehearsal. */
+export function isWork({ trigger }: Pick<Shape<'Run'>, 'trigger'>): boolean {
+  return trigger !== 'follow_up' && trigger !== 'rehearsal';
 }
 
 /** Chooses the word of the badge: the outcome of a success unless it is `done`, otherwise the state. */
@@ -35,9 +41,9 @@ export function newsBadgeOf(run: Pick<RunInWords, 'state' | 'outcome'> & Pick<Sh
 
 const WEIGHTS = { none: 'nothing_new', normal: 'news' } as const;
 
-/** Returns the reason of a run's end in words; null without a reason. */
-export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
-  if (errorMessage !== null) return errorMessage;
+/** Returns the reason of a run's end in words, which may be the model's; null without a reason. */
+export function reasonOf({ reason, errorMessage }: Pick<RunInWords, 'reason' | 'errorMessage'>): string | null {
+  if (errorMessage !== null) return drawn(errorMessage);
   return reason === null ? null : `${humanize(reason)}.`;
 }
 
@@ -74,15 +80,23 @@ export function faultOf(failureClass: string): string | null {
   return FAULTS[failureClass] ?? null;
 }
 
-/** Describes a run in a line: the reason of its end, the summary of the model, or the beginning of its result. */
-export function lineOf(run: Shape<'RunSummary'>): string {
-  const text = run.outcomeSummary ?? reasonOf(run) ?? run.resultPreview ?? '';
-  const [line = ''] = text
-    .trim()
-    .replace(/^#+\s*/, '')
-    .split('\n', 1);
-  return line;
+/**
+ * Describes a run in a line: the summary of the model, the reason of its end, or the beginning of its result.
+ * @returns undefined if the run has none, or a result that is only data
+ */
+export function lineOf(run: LineSource): string | undefined {
+  const { outcomeSummary, resultPreview } = run;
+  const result = resultPreview === null || IS_DATA.test(resultPreview) ? '' : resultPreview;
+  const [line] = unmarked(outcomeSummary ?? reasonOf(run) ?? result).split('\n', 1);
+  return line === '' || line === undefined ? undefined : drawn(line);
 }
+
+/** Fields from which the line of a run is made. */
+export type LineSource = Pick<RunInWords, 'reason' | 'errorMessage'> &
+  Pick<Shape<'RunSummary'>, 'outcomeSummary' | 'resultPreview'>;
+
+/** The beginning of a result that is JSON, also in a fence. */
+const IS_DATA = /^\s*(?:```(?:json)?\s*)?(?:\{|\[\s*[[{\d"])/;
 
 /** Returns the time at which a run began. Before that, returns when it is to begin or was requested. */
 export function atOf({

@@ -1,7 +1,7 @@
 import { capitalized } from './capitalized.ts';
 import { drawn } from './drawn.ts';
 import { isNumber, type ExactNumber } from './exact-number.ts';
-import { isRecord, memberOf, valueAt } from './json-pointer.ts';
+import { isRecord, memberOf, memberPointer, tokensOf, valueAt } from './json-pointer.ts';
 import { SchemaHints } from './schema-hints.ts';
 
 export interface TypedField {
@@ -63,7 +63,7 @@ export function typedViewOf(data: unknown, schema: unknown, changes: DataChanges
   const facts: TypedFact[] = [];
   const tables: TypedTable[] = [];
   if (by !== null && Array.isArray(listed)) {
-    tables.push(tableOf(lastNameOf(by.list), listed, hints.at(by.list), changes));
+    tables.push(tableOf(tokensOf(by.list).at(-1) ?? '', listed, hints.at(by.list), changes));
   }
   if (Array.isArray(data)) {
     if (tables.length === 0) tables.push(tableOf('', data, hints, null));
@@ -71,7 +71,7 @@ export function typedViewOf(data: unknown, schema: unknown, changes: DataChanges
     for (const name of namesIn([data], hints)) {
       const value = data[name];
       // The table already shows this list.
-      if (tables.length > 0 && `/${name}` === by?.list) continue;
+      if (tables.length > 0 && memberPointer('', name) === by?.list) continue;
       if (isTable(value)) tables.push(tableOf(name, value, hints.member(name), null));
       else if (value !== undefined) facts.push({ ...fieldOf(name, hints.member(name)), value });
     }
@@ -167,8 +167,4 @@ function titleOf(name: string): string {
   if (name === '') return 'Value';
   const words = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').replaceAll(/[_\-.]+/g, ' ');
   return capitalized(words.trim().toLowerCase()) || name;
-}
-
-function lastNameOf(pointer: string): string {
-  return pointer.slice(pointer.lastIndexOf('/') + 1);
 }

@@ -34,7 +34,7 @@ const invitationsRoute = createRoute({
 const verifiedRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/verified',
-  validateSearch: searchOf('error'),
+  validateSearch: searchOf('error', 'email'),
   component: lazyPage(() => import('./verified/page.tsx'), 'VerifiedPage'),
 });
 

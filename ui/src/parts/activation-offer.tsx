@@ -4,6 +4,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { ACTIVATE } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { plural } from '#ui/format/numbers.ts';
+import { dateTime } from '#ui/format/times.ts';
 import { listInWords } from './routine-fields.ts';
 import { TextLink } from './text-link.tsx';
 import { VerbButton } from './verb-button.tsx';
@@ -24,7 +25,10 @@ function Offer({
 }) {
   const projectId = useProjectId();
   const project = useRead('/v1/projects/{projectId}', { path: { projectId } });
-  const activate = useVerb(ACTIVATE);
+  const activate = useVerb(ACTIVATE, {
+    done: ({ nextRunAt }) =>
+      nextRunAt === null ? 'Routine active' : `Routine active. Next run ${dateTime(new Date(nextRunAt))}`,
+  });
   const edit = { to: '/p/$projectId/routines/$routineId/edit', params: { projectId, routineId } } as const;
   return (
     <section

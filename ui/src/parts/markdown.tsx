@@ -7,6 +7,7 @@ import './markdown.css';
 import { Outline } from './outline.tsx';
 import { PlainText } from './plain-text.tsx';
 import { useDocument } from './read-document.ts';
+import { Scrolling } from './scrolling.tsx';
 import { SkeletonText } from './skeleton.tsx';
 
 export interface MarkdownProps {
@@ -119,10 +120,9 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
       );
     case 'table':
       return (
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
-        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label="Table">
+        <Scrolling label="Table">
           <table>{children.map(draw)}</table>
-        </div>
+        </Scrolling>
       );
     default:
       return createElement(

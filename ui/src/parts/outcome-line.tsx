@@ -1,19 +1,17 @@
 import type { Shape } from '#ui/api/types.ts';
 import { sentence } from '#ui/format/capitalized.ts';
+import { lineOf, newsBadgeOf, type LineSource } from '#ui/format/run-words.ts';
 import { describeState, Dot } from './state.tsx';
 
-export interface Outcome {
+export interface Outcome
+  extends LineSource, Pick<Shape<'LastEndedRun'>, 'outcome'>, Partial<Pick<Shape<'Run'>, 'urgency'>> {
   readonly state: string;
-  readonly outcome: NonNullable<Shape<'LastEndedRun'>>['outcome'];
-  readonly outcomeSummary: string | null;
-  readonly errorMessage: string | null;
-  readonly resultPreview: string | null;
 }
 
 /** Shows in one line the summary of a run, or the reason of its failure. */
 export function OutcomeLine({ run }: { readonly run: Outcome }) {
-  const { label, tone } = describeState(run.outcome ?? run.state);
-  const said = run.outcomeSummary ?? run.errorMessage ?? firstLine(run.resultPreview);
+  const { label, tone } = describeState(newsBadgeOf({ urgency: 'normal', ...run }));
+  const said = lineOf(run);
   return (
     <span className="flex min-w-0 items-center gap-2" title={said === undefined ? label : `${label}: ${said}`}>
       <Dot tone={tone} />
@@ -23,12 +21,4 @@ export function OutcomeLine({ run }: { readonly run: Outcome }) {
       </span>
     </span>
   );
-}
-
-/** Returns the first line with content, without the marks of Markdown. */
-function firstLine(text: string | null): string | undefined {
-  return text
-    ?.split('\n')
-    .map((line) => line.replace(/^[#>*\-\s]+/, '').replaceAll(/[*_`]/g, ''))
-    .find((line) => /[\p{L}\p{N}]/u.test(line));
 }

@@ -49,7 +49,7 @@ export function ProposalNotice({
   return (
     <Notice tone="warn">
       <span>
-        The last change was not taken over: {words}. The routine goes on with version {revision}. {link}
+        The last change was not taken over: {words}. The routine continues with version {revision}. {link}
       </span>
     </Notice>
   );

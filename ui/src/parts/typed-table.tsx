@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { useDeferredValue, useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
+import { useDeferredValue, useEffect, useEffectEvent, useState, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { count, plural } from '#ui/format/numbers.ts';
 import { valueIn, type Mark, type TypedField, type TypedRow, type TypedTable } from '#ui/format/typed-data.ts';
@@ -7,6 +7,7 @@ import { compareValues, plainText } from '#ui/format/typed-values.ts';
 import { Button } from './button.tsx';
 import { cx } from './cx.ts';
 import { Input } from './input.tsx';
+import { Scrolling } from './scrolling.tsx';
 import { Checkbox } from './toggles.tsx';
 import { TypedValue } from './typed-value.tsx';
 
@@ -33,7 +34,8 @@ interface Order {
 /** Shows a list as a table that scrolls within itself; a long one can be sorted and filtered. */
 export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
   const { title, rows, leftOut } = table;
-  const fields = idsLast(table.fields);
+  const [named, ids] = idsApart(table.fields);
+  const fields = [...named, ...ids];
   const [order, setOrder] = useState<Order>();
   const [wanted, setWanted] = useState('');
   const [onlyChanges, setOnlyChanges] = useState(false);
@@ -51,6 +53,14 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
       : found.toSorted((a, b) =>
           compareValues(valueIn(a.item, order.name), valueIn(b.item, order.name), order.direction),
         );
+  const head = (field: TypedField) => (
+    <Head
+      key={field.name}
+      field={field}
+      order={order?.name === field.name ? order.direction : undefined}
+      onSort={isMany ? (direction) => setOrder({ name: field.name, direction }) : undefined}
+    />
+  );
   return (
     <section aria-label={title} className="min-w-0">
       <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-2">
@@ -75,7 +85,7 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
           </div>
         )}
       </div>
-      <Scrolling label={`Table of ${title}`}>
+      <Scrolling label={`Table of ${title}`} className="rounded-lg border border-line bg-surface">
         <table role="table" className="w-full border-collapse text-sm max-sm:block print:table">
           <thead role="rowgroup" className="max-sm:sr-only print:not-sr-only print:table-header-group">
             <tr role="row" className="border-b border-line">
@@ -84,24 +94,18 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
                   Change
                 </th>
               )}
-              {fields.map((field) => (
-                <Head
-                  key={field.name}
-                  field={field}
-                  order={order?.name === field.name ? order.direction : undefined}
-                  onSort={isMany ? (direction) => setOrder({ name: field.name, direction }) : undefined}
-                />
-              ))}
+              {named.map(head)}
               {rowAction !== undefined && (
                 <th role="columnheader" scope="col" className={cx(HEAD, 'print:hidden')}>
                   <span className="sr-only">Past</span>
                 </th>
               )}
+              {ids.map(head)}
             </tr>
           </thead>
           <tbody role="rowgroup" className="max-sm:flex max-sm:flex-col print:table-row-group">
             {sorted.slice(0, shown).map((row) => (
-              <Row key={row.id} row={row} fields={fields} isMarked={isMarked} action={rowAction} />
+              <Row key={row.id} row={row} named={named} ids={ids} isMarked={isMarked} action={rowAction} />
             ))}
           </tbody>
         </table>
@@ -126,50 +130,14 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
   );
 }
 
-/** Moves ids to the end. An id that is the only name of an item stays in place. */
-function idsLast(fields: readonly TypedField[]): readonly TypedField[] {
+/** Separates ids, which come last. An id that is the only name of an item stays in place. */
+function idsApart(fields: readonly TypedField[]): readonly [named: readonly TypedField[], ids: readonly TypedField[]] {
   const isId = ({ name }: TypedField) => ID.test(name);
-  if (!fields.some((field) => !isId(field) && !field.isNumber)) return fields;
-  return fields.toSorted((a, b) => Number(isId(a)) - Number(isId(b)));
+  if (!fields.some((field) => !isId(field) && !field.isNumber)) return [fields, []];
+  return [fields.filter((field) => !isId(field)), fields.filter(isId)];
 }
 
 const ID = /^(?:id|uuid|guid)$|(?:[a-z]Id|_id|-id)$/;
-
-/** Scrolls its content sideways, with a shadow on the side where there is more. */
-function Scrolling({ label, children }: { label: string; children: ReactNode }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [more, setMore] = useState({ left: false, right: false });
-  const look = () => {
-    const { scrollLeft = 0, clientWidth = 0, scrollWidth = 0 } = box.current ?? {};
-    const now = { left: scrollLeft > 1, right: scrollLeft + clientWidth < scrollWidth - 1 };
-    if (now.left !== more.left || now.right !== more.right) setMore(now);
-  };
-  const onResize = useEffectEvent(look);
-  useEffect(() => {
-    const observer = new ResizeObserver(() => onResize());
-    if (box.current !== null) observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
-  return (
-    <div className="relative overflow-hidden rounded-lg border border-line bg-surface">
-      <div
-        ref={box}
-        onScroll={look}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
-        tabIndex={0}
-        role="region"
-        aria-label={label}
-        className="ring-inside overflow-x-auto"
-      >
-        {children}
-      </div>
-      {more.left && <div aria-hidden className={cx(EDGE, 'left-0 bg-linear-to-r')} />}
-      {more.right && <div aria-hidden className={cx(EDGE, 'right-0 bg-linear-to-l')} />}
-    </div>
-  );
-}
-
-const EDGE = 'pointer-events-none absolute inset-y-0 w-6 from-ink/15 to-transparent print:hidden';
 
 /** Makes a change for paper, and draws the page again before the browser prints. */
 function useBeforePrint(change: () => void): void {
@@ -226,18 +194,17 @@ const MARKS: Readonly<Record<Mark, readonly [word: string, row: string, text: st
   same: ['', '', ''],
 };
 
-function Row({
-  row,
-  fields,
-  isMarked,
-  action,
-}: {
+interface RowProps {
   readonly row: TypedRow;
-  readonly fields: readonly TypedField[];
+  readonly named: readonly TypedField[];
+  readonly ids: readonly TypedField[];
   readonly isMarked: boolean;
   readonly action: TypedTableViewProps['rowAction'];
-}) {
+}
+
+function Row({ row, named, ids, isMarked, action }: RowProps) {
   const [word, colour, ink] = MARKS[row.mark];
+  const cell = (field: TypedField) => <Cell key={field.name} row={row} field={field} />;
   return (
     <tr
       role="row"
@@ -253,32 +220,35 @@ function Row({
           {word}
         </td>
       )}
-      {fields.map(({ name, title, format, isNumber }) => (
-        <td
-          key={name}
-          role="cell"
-          className={cx(
-            CELL,
-            'max-w-80 text-ink max-sm:grid max-sm:max-w-none max-sm:grid-cols-[6rem_minmax(0,1fr)] max-sm:gap-3',
-            isNumber && 'text-right tabular max-sm:text-left',
-            row.mark === 'removed' && 'line-through decoration-faint',
-          )}
-        >
-          <span aria-hidden className="text-xs leading-5 text-faint sm:hidden print:hidden">
-            {title}
-          </span>
-          <div className="min-w-0 sm:contents">
-            <TypedValue value={valueIn(row.item, name)} format={format} />
-            {row.mark === 'changed' && <Before row={row} name={name} format={format} />}
-          </div>
-        </td>
-      ))}
+      {named.map(cell)}
       {action !== undefined && (
         <td role="cell" className="px-1 py-1 text-right max-sm:absolute max-sm:top-1 max-sm:right-1 print:hidden">
-          {action(row, fields)}
+          {action(row, [...named, ...ids])}
         </td>
       )}
+      {ids.map(cell)}
     </tr>
+  );
+}
+
+function Cell({ row, field: { name, title, format, isNumber } }: { row: TypedRow; field: TypedField }) {
+  return (
+    <td
+      role="cell"
+      className={cx(
+        CELL,
+        'max-w-80 text-ink max-sm:grid max-sm:max-w-none max-sm:grid-cols-[6rem_minmax(0,1fr)] max-sm:gap-3',
+        isNumber && 'text-right tabular max-sm:text-left',
+      )}
+    >
+      <span aria-hidden className="text-xs leading-5 text-faint sm:hidden print:hidden">
+        {title}
+      </span>
+      <div className={cx('min-w-0', row.mark === 'removed' && 'line-through decoration-faint')}>
+        <TypedValue value={valueIn(row.item, name)} format={format} />
+        {row.mark === 'changed' && <Before row={row} name={name} format={format} />}
+      </div>
+    </td>
   );
 }
 

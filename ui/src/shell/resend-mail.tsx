@@ -3,9 +3,9 @@ import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 
-/** Returns the address to which the link in the mail leads. */
-export function confirmedAddress(): string {
-  return `${location.origin}/verified`;
+/** Returns the address to which the link in the mail leads: to a sign-in that knows the person's address. */
+export function confirmedAddress(email: string): string {
+  return `${location.origin}/verified?${new URLSearchParams({ email }).toString()}`;
 }
 
 export interface ResendMailProps {
@@ -26,7 +26,7 @@ export function ResendMail({ email, tone, children }: ResendMailProps) {
       <Button
         size="sm"
         busy={resend.isSending}
-        onClick={() => resend.send({ body: { email, callbackURL: confirmedAddress() } })}
+        onClick={() => resend.send({ body: { email, callbackURL: confirmedAddress(email) } })}
       >
         Mail it again
       </Button>

@@ -71,7 +71,7 @@ export function SignIn({ email, notice, footer, covers = false, onSignedIn }: Si
             type="email"
             autoComplete="username"
             // oxlint-disable-next-line jsx-a11y/no-autofocus -- the page is for this field
-            autoFocus
+            autoFocus={email === undefined}
             {...form.register('email')}
           />
         </Field>
@@ -84,7 +84,13 @@ export function SignIn({ email, notice, footer, covers = false, onSignedIn }: Si
             </TextLink>
           }
         >
-          <Input type="password" autoComplete="current-password" {...form.register('password')} />
+          <Input
+            type="password"
+            autoComplete="current-password"
+            // oxlint-disable-next-line jsx-a11y/no-autofocus -- the only field that is left to fill in
+            autoFocus={email !== undefined}
+            {...form.register('password')}
+          />
         </Field>
         <FormError message={isUnconfirmed ? undefined : errors.root?.message} />
         {isUnconfirmed && (

@@ -21,7 +21,7 @@ export async function signUpByForm(
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
   await page.goto(await confirmationLink(mailbox, email));
-  await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+  await page.getByText('Your address is confirmed. Sign in to continue.').waitFor();
   return email;
 }
 

@@ -9,6 +9,7 @@ import { clock, exactTime } from '#ui/format/times.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { describeState, Dot, toneOf } from '#ui/parts/state.tsx';
 import type { Day, Entry, Moment } from './entries.ts';
+import { monthOf } from './period.ts';
 
 export interface DayGridProps {
   readonly days: readonly Day[];
@@ -21,6 +22,7 @@ export interface DayGridProps {
 export function DayGrid({ days, isMonth, projectId }: DayGridProps) {
   const today = dayName(useNow(60_000));
   const Shown = isMonth ? EntryLine : EntryBox;
+  const month = isMonth && days[0] !== undefined ? monthOf(days[0].start).getMonth() : undefined;
   return (
     <>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- arrows are a shortcut beside Tab */}
@@ -31,13 +33,15 @@ export function DayGrid({ days, isMonth, projectId }: DayGridProps) {
       >
         {days.map(({ start, entries }) => {
           const isToday = dayName(start) === today;
+          const isOutside = month !== undefined && start.getMonth() !== month;
           return (
             <li
               key={start.getTime()}
               data-day
               aria-current={isToday ? 'date' : undefined}
               className={cx(
-                'min-w-0 bg-surface p-3 lg:px-2',
+                'min-w-0 p-3 lg:px-2',
+                isOutside ? 'bg-sunken max-lg:hidden' : 'bg-surface',
                 isMonth ? 'lg:min-h-28' : 'lg:min-h-64',
                 entries.length === 0 && 'max-lg:py-2',
                 entries.length === 0 && isMonth && 'max-lg:hidden',
@@ -47,7 +51,12 @@ export function DayGrid({ days, isMonth, projectId }: DayGridProps) {
                 <span className={isToday ? 'font-semibold text-accent-ink' : 'text-muted'}>
                   {isToday ? 'Today' : weekday.format(start)}
                 </span>
-                <span className={cx('tabular', isToday ? 'font-semibold text-accent-ink' : 'font-medium text-ink')}>
+                <span
+                  className={cx(
+                    'tabular',
+                    isToday ? 'font-semibold text-accent-ink' : isOutside ? 'text-muted' : 'font-medium text-ink',
+                  )}
+                >
                   {dayOfMonth.format(start)}
                 </span>
               </h2>

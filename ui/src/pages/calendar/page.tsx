@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useMemo } from 'react';
-import { VIEWER_ZONE } from '#ui/format/locale.ts';
+import { LOCALE, VIEWER_ZONE } from '#ui/format/locale.ts';
 import { addDays, dayName } from '#ui/format/days.ts';
 import { date } from '#ui/format/times.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
@@ -13,7 +13,7 @@ import { daysOf } from './entries.ts';
 import { DayGrid } from './day-grid.tsx';
 import { HourGrid } from './hour-grid.tsx';
 import { useMoments } from './moments.ts';
-import { periodOf, VIEWS, type View } from './period.ts';
+import { monthOf, periodOf, VIEWS, type View } from './period.ts';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
 
@@ -34,7 +34,7 @@ export function CalendarPage() {
     <>
       <PageHeader
         title="Calendar"
-        description={`${date(start)} to ${date(addDays(start, days - 1))}, in ${VIEWER_ZONE}.`}
+        description={`${view === 'month' ? month.format(monthOf(start)) : `${date(start)} to ${date(addDays(start, days - 1))}`}, in ${VIEWER_ZONE}.`}
         actions={
           <>
             <Select compact label="View" options={OPTIONS} value={view} onChange={(next) => show(search.week, next)} />
@@ -71,6 +71,8 @@ export function CalendarPage() {
     </>
   );
 }
+
+const month = new Intl.DateTimeFormat(LOCALE, { month: 'long', year: 'numeric' });
 
 const OPTIONS = [
   { value: 'week', label: 'Week' },

@@ -25,6 +25,11 @@ export function periodOf(view: View, text: string | undefined, now = new Date())
   return { start, days, before: new Date(at.getFullYear(), at.getMonth() - 1, 1), after };
 }
 
+/** Returns a day of the month whose weeks begin at `start`. The third Monday is never in a month beside it. */
+export function monthOf(start: Date): Date {
+  return addDays(start, 14);
+}
+
 function mondayOf(at: Date): Date {
   return addDays(at, -((at.getDay() + 6) % 7));
 }

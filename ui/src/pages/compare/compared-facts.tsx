@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { count, money } from '#ui/format/numbers.ts';
 import { badgeOf, starterOf, versionOf } from '#ui/format/run-words.ts';
 import { duration, exactTime } from '#ui/format/times.ts';
@@ -19,7 +20,9 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
   const skills = [useSkills(before), useSkills(after)] as const;
   const rows: readonly Row[] = [
     fact('State', before, after, (run) => describeState(badgeOf(run)).label),
-    fact('What it said', before, after, ({ outcomeSummary, errorMessage }) => outcomeSummary ?? errorMessage ?? ''),
+    fact('What it said', before, after, ({ outcomeSummary, errorMessage }) =>
+      drawn(outcomeSummary ?? errorMessage ?? ''),
+    ),
     fact('Version', before, after, versionOf),
     fact('Model', before, after, ({ model }) => model?.modelId ?? 'none'),
     { label: 'Skills', before: skills[0], after: skills[1], differs: skills[0] !== skills[1] },

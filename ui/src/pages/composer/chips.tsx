@@ -1,11 +1,9 @@
 import { Boxes, CalendarClock, Pencil, Sparkles, type LucideIcon } from 'lucide-react';
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useWatch, type UseFormReturn } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
-import type { RoutineForm } from './form.ts';
-
-/** Anchors of the parts of the form to which the chips lead. */
-export const PARTS = { what: 'what-it-does', skills: 'skills', model: 'model', schedule: 'schedule' } as const;
+import { SkillNames } from '#ui/parts/names.tsx';
+import { PARTS, type RoutineForm } from './form.ts';
 
 interface Chip {
   readonly icon: LucideIcon;
@@ -15,7 +13,7 @@ interface Chip {
 }
 
 /** Shows the contents of the form in a few words each; a press leads to the field. */
-export function Chips({ form: { control } }: { readonly form: UseFormReturn<RoutineForm> }) {
+export default function Chips({ form: { control } }: { readonly form: UseFormReturn<RoutineForm> }) {
   const [name, schedule, timezone, model, skills] = useWatch({
     control,
     name: ['name', 'schedule', 'timezone', 'model', 'skills'],
@@ -36,7 +34,12 @@ export function Chips({ form: { control } }: { readonly form: UseFormReturn<Rout
       part: PARTS.schedule,
     },
     { icon: Boxes, label: 'Model', text: chosen?.name ?? model?.modelId ?? 'No model yet', part: PARTS.model },
-    { icon: Sparkles, label: 'Skills', text: namesOf(skills.map(String)), part: PARTS.skills },
+    {
+      icon: Sparkles,
+      label: 'Skills',
+      text: skills.length === 0 ? 'No skill' : <SkillNames ids={skills.map(String)} />,
+      part: PARTS.skills,
+    },
   ];
   return (
     <ul aria-label="What was understood" className="flex flex-wrap gap-2">
@@ -55,21 +58,6 @@ export function Chips({ form: { control } }: { readonly form: UseFormReturn<Rout
       ))}
     </ul>
   );
-}
-
-function namesOf(skills: readonly string[]): ReactNode {
-  if (skills.length === 0) return 'No skill';
-  return skills.map((id, nth) => (
-    <Fragment key={id}>
-      {nth > 0 && ', '}
-      <SkillName id={id} />
-    </Fragment>
-  ));
-}
-
-function SkillName({ id }: { readonly id: string }) {
-  const skill = useRead('/v1/skills/{skillId}', { path: { skillId: id } }, { staleMs: 600_000 });
-  return skill.data?.name ?? id;
 }
 
 /** Scrolls to a part of the form, and puts the cursor into its first field. */

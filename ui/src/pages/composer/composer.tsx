@@ -9,8 +9,7 @@ import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
 import { Box, Section } from '#ui/parts/page.tsx';
 import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Advanced } from './advanced.tsx';
-import { PARTS } from './chips.tsx';
-import type { RoutineForm } from './form.ts';
+import { PARTS, type RoutineForm } from './form.ts';
 import { Instructions } from './instructions.tsx';
 import type { Editor } from './use-editor.ts';
 import { useRehearsal } from './use-rehearsal.ts';
@@ -161,7 +160,7 @@ function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routi
   const what = `Changed ${listInWords(material)}`;
   if (routine.proposal?.state === 'open') return 'A change is being tried. Saving drops it.';
   if (routine.state === 'active') {
-    return `${what}: a test can prove it while the schedule goes on, or it is saved as a draft.`;
+    return `${what}: test it while the schedule continues, or save it as a draft.`;
   }
   return routine.state === 'draft'
     ? `${what}: it needs a good test run before it can be activated.`

@@ -12,6 +12,8 @@ export interface Conflict {
   readonly theirs: RoutineForm;
   /** The `ETag` of the other user's version, for `If-Match`. */
   readonly etag: string | undefined;
+  /** True if a run is to try the choices while the schedule continues. */
+  readonly isTried: boolean;
 }
 
 export interface ConflictDialogProps {
@@ -24,7 +26,7 @@ export interface ConflictDialogProps {
 
 /** Shows fields that both users changed side by side. Other changes are kept without a question. */
 export default function ConflictDialog({ conflict, onClose, onResolve, isSaving }: ConflictDialogProps) {
-  const { base, mine, theirs } = conflict;
+  const { base, mine, theirs, isTried } = conflict;
   const ours = changedFields(base, mine);
   const others = changedFields(base, theirs);
   const both = ours.filter((field) => others.includes(field) && !isSame(mine[field], theirs[field]));
@@ -49,7 +51,7 @@ export default function ConflictDialog({ conflict, onClose, onResolve, isSaving 
         <>
           <Button onClick={onClose}>Back to editing</Button>
           <Button kind="primary" busy={isSaving} onClick={() => onResolve(merged())}>
-            {both.length === 0 ? 'Save both' : 'Save what is chosen'}
+            {`${isTried ? 'Test' : 'Save'} ${both.length === 0 ? 'both' : 'what is chosen'}`}
           </Button>
         </>
       }

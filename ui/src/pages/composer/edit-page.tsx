@@ -99,6 +99,23 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
   const run = useVerb(RUN_NOW, { showsError: true });
   const patch = (form: RoutineForm, base: RoutineForm, ifMatch: string | undefined) =>
     save.sendAsync({ path: { routineId }, body: patchOf(form, changedFields(base, form)) }, { ifMatch });
+  const tryOut = async (form: RoutineForm, base: RoutineForm, ifMatch: string | undefined) => {
+    const body = { patch: patchOf(form, changedFields(base, form)) };
+    const { id, runId: proof } = await propose.sendAsync({ path: { routineId }, body }, { ifMatch });
+    setTried({ id, form });
+    await navigate({ search: { run: proof }, replace: true });
+  };
+  /** Shows the version of another user, if that is why the API refused this one. */
+  const compareAfter = async (error: unknown, own: Pick<Conflict, 'base' | 'mine' | 'isTried'>) => {
+    if (!(error instanceof ApiError) || error.code !== 'precondition_failed') throw error;
+    const { data, etag: newest } = await call(
+      'get',
+      '/v1/routines/{routineId}',
+      { path: { routineId } },
+      { projectId },
+    );
+    setConflict({ ...own, isTried: own.isTried && data.state === 'active', theirs: formOf(data), etag: newest });
+  };
   const editor = useEditor({
     initial: formOf(routine),
     isSaved: true,
@@ -106,9 +123,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
       try {
         return (await patch(form, base, etag)).id;
       } catch (error) {
-        if (!(error instanceof ApiError) || error.code !== 'precondition_failed') throw error;
-        const now = await call('get', '/v1/routines/{routineId}', { path: { routineId } }, { projectId });
-        setConflict({ base, mine: form, theirs: formOf(now.data), etag: now.etag });
+        await compareAfter(error, { base, mine: form, isTried: false });
         return undefined;
       }
     },
@@ -119,18 +134,8 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
     },
     onPropose:
       routine.state === 'active'
-        ? async (form, base) => {
-            const body = { patch: patchOf(form, changedFields(base, form)) };
-            try {
-              const { id, runId: proof } = await propose.sendAsync({ path: { routineId }, body }, { ifMatch: etag });
-              setTried({ id, form });
-              await navigate({ search: { run: proof }, replace: true });
-            } catch (error) {
-              if (!(error instanceof ApiError) || error.code !== 'precondition_failed') throw error;
-              const message = 'Another user has saved this routine. Read it again before you try a change.';
-              editor.form.setError('root', { message });
-            }
-          }
+        ? (form, base) =>
+            tryOut(form, base, etag).catch((error: unknown) => compareAfter(error, { base, mine: form, isTried: true }))
         : undefined,
   });
   const { proposal } = routine;
@@ -148,13 +153,16 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
   const resolve = async (merged: RoutineForm) => {
     if (conflict === null) return;
     try {
-      if (changedFields(conflict.theirs, merged).length > 0) {
-        await patch(merged, conflict.theirs, conflict.etag);
-      } else {
-        setEtag(conflict.etag);
-        await refresh(client, projectId, ['/v1/routines']);
+      const { theirs, isTried } = conflict;
+      const isChanged = changedFields(theirs, merged).length > 0;
+      if (isTried || !isChanged) setEtag(conflict.etag);
+      if (isTried) {
+        editor.rebase(theirs);
+        editor.form.reset(merged);
       }
-      editor.rebase(merged);
+      if (isChanged) await (isTried ? tryOut : patch)(merged, theirs, conflict.etag);
+      else await refresh(client, projectId, ['/v1/routines']);
+      if (!isTried) editor.rebase(merged);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       // The form shows the error, such as a refusal or yet another save.
@@ -184,7 +192,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
             conflict={conflict}
             onClose={() => setConflict(null)}
             onResolve={(merged) => void resolve(merged)}
-            isSaving={save.isSending}
+            isSaving={save.isSending || propose.isSending}
           />
         </Suspense>
       )}

@@ -18,6 +18,9 @@ export const NEW_ROUTINE: RoutineForm = {
   model: null,
 };
 
+/** Anchors of the parts of the form to which the chips lead. */
+export const PARTS = { what: 'what-it-does', skills: 'skills', model: 'model', schedule: 'schedule' } as const;
+
 /** Returns the first model of the service that can call tools, which is good for most routines. */
 export function goodForMost(models: readonly Shape<'ModelOption'>[]): Shape<'ModelOption'> | undefined {
   return models.find(({ connectionId, abilities }) => connectionId === null && abilities.tools !== false);

@@ -161,7 +161,7 @@ function TypedResult() {
       <Field
         label={labelOf('resultSchema')}
         optional
-        description="A JSON Schema. The last message of a run then has to be JSON by it, and is kept as data."
+        description="A JSON Schema. Each run then has to end with JSON that fits it, which is kept as data."
         error={
           isJson
             ? messageAt(errors, 'resultSchema')

@@ -1,5 +1,5 @@
 import { PenLine, Sparkles } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { UseFormReturn } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
@@ -10,8 +10,9 @@ import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
 import { Box } from '#ui/parts/page.tsx';
-import { Chips } from './chips.tsx';
 import type { RoutineForm } from './form.ts';
+
+const Chips = lazy(() => import('./chips.tsx'));
 
 export interface SentenceProps {
   readonly form: UseFormReturn<RoutineForm>;
@@ -67,7 +68,9 @@ export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
       </div>
       {draft.data !== undefined && (
         <div role="status" className="flex flex-col gap-3">
-          <Chips form={form} />
+          <Suspense>
+            <Chips form={form} />
+          </Suspense>
           <Understood draft={draft.data} />
         </div>
       )}

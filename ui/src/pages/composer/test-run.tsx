@@ -3,6 +3,7 @@ import { Play, SquareArrowOutUpRight } from 'lucide-react';
 import { useState } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import { sentence } from '#ui/format/capitalized.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useRunEvents, withPiece, type LiveText as SaidSoFar } from '#ui/api/run-events.ts';
@@ -159,8 +160,8 @@ function Wait({ runId }: { readonly runId: string }) {
 function Ending({ run }: { run: Shape<'Run'> }) {
   return (
     <div className="flex flex-col gap-3 px-4 py-3">
-      {run.errorMessage !== null && <p className="text-sm text-bad-ink">{sentence(run.errorMessage)}</p>}
-      {run.outcomeSummary !== null && <p className="text-sm text-ink">{run.outcomeSummary}</p>}
+      {run.errorMessage !== null && <p className="text-sm text-bad-ink">{sentence(drawn(run.errorMessage))}</p>}
+      {run.outcomeSummary !== null && <p className="text-sm text-ink">{drawn(run.outcomeSummary)}</p>}
       {run.warnings.map((warning) => (
         <p key={warning} className="text-sm text-ink">
           {WARNINGS[warning]}

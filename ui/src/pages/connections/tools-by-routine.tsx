@@ -4,7 +4,7 @@ import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { RoutineChoice } from '#ui/parts/routine-choice.tsx';
-import { RoutineNames } from '#ui/parts/routine-names.tsx';
+import { RoutineNames } from '#ui/parts/names.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 
 /** Names the routines that may call tools of a connection, and opens the tools of any routine. */

@@ -88,7 +88,7 @@ export function Failed({ of: routine, projectId }: Props<'failed'>) {
       link={{ to: '/p/$projectId/runs/$runId', params: { projectId, runId } }}
       title={routineName}
       badge={<StateBadge state="failed" />}
-      line={reasonOf({ ...routine, state: 'failed', outcome: null }) ?? ''}
+      line={reasonOf(routine) ?? ''}
       aside={
         <>
           {runs > 1 && <span>{plural(runs, 'time')}, last </span>}
@@ -149,8 +149,8 @@ export function SignIn({ of: { kind, name, ownerId, ownerName, updatedAt }, proj
 }
 
 const LIMITS = {
-  maxTokensPerDay: 'tokens of this day (UTC)',
-  maxCostUsdPerMonth: 'cost of this month (UTC)',
+  maxTokensPerDay: 'token budget for today (UTC)',
+  maxCostUsdPerMonth: 'cost budget for this month (UTC)',
 } as const;
 
 /** Shows a budget that is nearly or fully spent. */
@@ -175,7 +175,7 @@ export function Budget({ of: { scope, scopeId, name, limit, percent }, projectId
           {percent >= 100 ? 'Budget used up' : `Budget at ${percent}%`}
         </Badge>
       }
-      line={`The ${scope} has used ${percent}% of its budget for the ${LIMITS[limit]}.`}
+      line={`The ${scope} has used ${percent}% of its ${LIMITS[limit]}.`}
     >
       <ButtonLink size="sm" kind="quiet" {...raise}>
         Change the budget

@@ -61,7 +61,7 @@ function Entries({ all, urgent, projectId }: EntriesProps) {
   const rows = [
     ...held.map((each) => <Held key={`${each.runId} held`} of={each} projectId={projectId} />),
     ...questions.map((each) => <Question key={each.id} of={each} projectId={projectId} />),
-    ...urgent.map((group) => {
+    ...urgent.filter(mark.isShown).map((group) => {
       const runIds = group.map(({ runId }) => runId);
       const onRead = () => mark.read({ runIds }, { runIds });
       return <ResultRow key={runIds[0]} results={group} projectId={projectId} onRead={onRead} again={again} />;

@@ -1,8 +1,9 @@
 import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from '#ui/format/capitalized.ts';
-import { isRecord } from '#ui/format/json-pointer.ts';
+import { isRecord, tokensOf, valueAt } from '#ui/format/json-pointer.ts';
 import { isNumber } from '#ui/format/exact-number.ts';
-import { plainText as typedText } from '#ui/format/typed-values.ts';
+import { plainText } from '#ui/format/typed-values.ts';
+import { CELL_GAP, unmarked } from '#ui/format/unmarked.ts';
 
 type Result = Shape<'Result'>;
 
@@ -20,7 +21,7 @@ export interface Difference {
  */
 export function differencesOf({ kind, changes, lines }: Result, said: string): readonly Difference[] {
   if (kind === 'failed' || kind === 'unchanged') return [];
-  const key = changes?.by?.key.split('/').at(-1);
+  const key = changes?.by?.key;
   const rows = (items: readonly unknown[] | undefined) => items?.map((item) => [itemInWords(item, key)]);
   const all: readonly (readonly [Sign, readonly string[]])[] = [
     ...(rows(changes?.added) ?? lines?.added.map(cellsOf) ?? []).map((cells) => ['+', cells] as const),
@@ -48,39 +49,24 @@ function lettersOf(text: string): string {
 
 /** Splits a line into the cells of a table, each without the marks of Markdown. */
 function cellsOf(line: string): readonly string[] {
-  return plainText(line).split(CELL_GAP);
-}
-
-const CELL_GAP = ' · ';
-
-/** Removes the marks of Markdown, and lines without a letter or digit. */
-export function plainText(markdown: string): string {
-  return markdown
-    .split('\n')
-    .map((line) =>
-      line
-        .replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d+[.)]\s+)+/, '')
-        .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-        .replaceAll(/\*\*|__|`|(?<![\p{L}\p{N}])\*(?=\S)|(?<=\S)\*(?![\p{L}\p{N}])/gu, '')
-        // Cells of a table's row are joined by separators.
-        .replaceAll(/^\s*\||\|\s*$/g, '')
-        .replaceAll(/\s*\|\s*/g, CELL_GAP)
-        .trim(),
-    )
-    .filter((line) => /[\p{L}\p{N}]/u.test(line))
-    .join('\n');
+  return unmarked(line).split(CELL_GAP);
 }
 
 /** Writes an item of data in words: "Bookbright Assistant, 12 USD". Leaves the key out if the item has a name. */
 function itemInWords(item: unknown, key: string | undefined): string {
   if (!isRecord(item)) return shown(item);
   const name = nameOf(item, key);
+  const keyed = key === undefined ? undefined : tokensOf(key)[0];
   const currency = Object.keys(item).find((each) => /^currency$/i.test(each));
   const rest = Object.entries(item)
-    .filter(([field, value]) => field !== key && field !== currency && isShort(value) && !isSaid(name, value))
+    .filter(([field, value]) => field !== keyed && field !== currency && isShort(value) && !isSaid(name, value))
+    .slice(0, MOST_FIELDS)
     .map(([field, value]) => valueInWords(field, value, currency === undefined ? undefined : item[currency]));
   return [name, ...rest].join(', ');
 }
+
+/** The most fields of an item in a line, which has no room for more. */
+const MOST_FIELDS = 12;
 
 /** Tells whether the name of an item contains a value, or the value is an address: a line needs neither. */
 function isSaid(name: string, value: unknown): boolean {
@@ -96,21 +82,22 @@ function valueInWords(field: string, value: unknown, currency: unknown): string 
   return `${wordsOf(field)} ${shown(value)}`;
 }
 
-function changeInWords({ key, before, after }: Shape<'ChangedItem'>, keyField: string | undefined): string {
+function changeInWords({ key, before, after }: Shape<'ChangedItem'>, pointer: string | undefined): string {
   if (!isRecord(before) || !isRecord(after)) {
     return [key, `${shown(before)} → ${shown(after)}`].filter((part) => part !== null).join(': ');
   }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const differing = names
     .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+    .slice(0, MOST_FIELDS)
     .map((name) => `${wordsOf(name)} ${shown(before[name])} → ${shown(after[name])}`);
-  return `${key === null ? '' : `${nameOf(after, keyField)}: `}${differing.join(', ')}`;
+  return `${key === null ? '' : `${nameOf(after, pointer)}: `}${differing.join(', ')}`;
 }
 
 /** Returns the name of an item: its name or title, else its key in words, else its first text. */
 function nameOf(item: Readonly<Record<string, unknown>>, key: string | undefined): string {
   const named = Object.entries(item).find(([field, value]) => /^(?:name|title|label)$/i.test(field) && isText(value));
-  const keyed = key === undefined ? undefined : item[key];
+  const keyed = key === undefined ? undefined : valueAt(item, key);
   if (named === undefined && typeof keyed === 'string' && SLUG.test(keyed)) return wordsOfSlug(keyed);
   return shown(named?.[1] ?? keyed ?? Object.values(item).find(isText));
 }
@@ -139,5 +126,5 @@ function wordsOf(field: string): string {
 }
 
 function shown(value: unknown): string {
-  return value === undefined || value === null ? 'none' : typedText(value);
+  return value === undefined || value === null ? 'none' : plainText(value);
 }

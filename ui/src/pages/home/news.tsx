@@ -61,7 +61,7 @@ export function News({ projectId }: { readonly projectId: string }) {
             {counts.worthReading === 0 && <NothingNew counts={counts} projectId={projectId} />}
             {counts.unchanged > 0 && <Unchanged counts={counts} projectId={projectId} />}
             {(counts.worthReading > 0 || counts.unchanged > 0 || counts.readUntil !== null) && (
-              <Fold className="mt-2" summary={<span className="text-sm text-muted">What you have read</span>}>
+              <Fold className="mt-2 -ml-3" summary={<span className="text-sm text-muted">What you have read</span>}>
                 <ResultList projectId={projectId} unread="false" />
               </Fold>
             )}
@@ -83,7 +83,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
     const runIds = group.map((result) => result.runId);
     mark.read({ runIds }, { runIds });
   };
-  const shown = [...brief.fresh, ...brief.over];
+  const shown = [...brief.fresh, ...brief.over].filter(mark.isShown);
   useRowKeys({
     e: read,
     [RUN_AGAIN.key]: (id) => again.act({ id }),
@@ -153,7 +153,7 @@ function NothingNew({ counts, projectId }: { counts: Unread; projectId: string }
 function Unchanged({ counts, projectId }: { counts: Unread; projectId: string }) {
   return (
     <Fold
-      className="mt-2"
+      className="mt-2 -ml-3"
       summary={
         <span className="text-sm text-muted">
           {plural(counts.unchangedRoutines, 'routine')} had nothing new

@@ -3,6 +3,7 @@ import type { Doing } from '#ui/api/verbs/verb.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { money } from '#ui/format/numbers.ts';
 import { reasonOf } from '#ui/format/run-words.ts';
+import { unmarked } from '#ui/format/unmarked.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { cx } from '#ui/parts/cx.ts';
 import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
@@ -10,7 +11,7 @@ import { Badge, type Tone } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
-import { differencesOf, plainText } from './difference-words.ts';
+import { differencesOf } from './difference-words.ts';
 import { Differences } from './differences.tsx';
 import type { Group } from './brief.ts';
 
@@ -62,7 +63,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, ag
             {overtakenBy.versionChanged ? 'With other instructions since' : 'Over since'}{' '}
             <Time at={overtakenBy.finishedAt} />:
           </span>
-          <OutcomeLine run={{ ...overtakenBy, state: 'succeeded', errorMessage: null }} />
+          <OutcomeLine run={{ ...overtakenBy, state: 'succeeded', reason: null, errorMessage: null }} />
         </div>
       )}
       <Text text={said} short={differences.length > 0 || overtakenBy !== null} />
@@ -89,9 +90,9 @@ function looksOf({ urgency, kind }: Result): readonly [label: string, tone: Tone
 /** Returns the beginning of a text, or the reason for its absence. Data is summarized by its differences. */
 function textOf(result: Result): string {
   const { kind, outcomeSummary, excerpt, changes } = result;
-  if (outcomeSummary !== null) return plainText(outcomeSummary);
+  if (outcomeSummary !== null) return unmarked(outcomeSummary);
   if (kind === 'failed') return reasonOf(result) ?? '';
-  return changes === null ? plainText(excerpt ?? '') : '';
+  return changes === null ? unmarked(excerpt ?? '') : '';
 }
 
 function Text({ text, short }: { readonly text: string; readonly short: boolean }) {

@@ -73,7 +73,7 @@ export default function DecideSeveral({ kind, actions, onDecided, onClose }: Dec
       }}
     >
       {kind === 'reject' && (
-        <Field label="Why" optional description="Later runs of the routine are told it.">
+        <Field label="Why" optional description="Later runs of the routine get this reason.">
           <Textarea rows={2} maxLength={2_000} {...form.register('reason')} />
         </Field>
       )}

@@ -32,7 +32,7 @@ export default function RejectDialog({ call, onClose, onDecided }: RejectProps) 
       <Field
         label="Why"
         optional
-        description="Later runs of the routine are told it."
+        description="Later runs of the routine get this reason."
         error={form.formState.errors.reason?.message}
       >
         <Textarea rows={3} maxLength={2_000} {...form.register('reason')} />

@@ -1,6 +1,6 @@
 import { useList } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
-import { isOver, lineOf, newsBadgeOf } from '#ui/format/run-words.ts';
+import { isWork, lineOf, newsBadgeOf } from '#ui/format/run-words.ts';
 import { Section } from '#ui/parts/page.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
@@ -14,9 +14,7 @@ export function LastResult({ routineId }: { readonly routineId: string }) {
     { path: { routineId }, query: { limit: 10 } },
     { everyMs: 15_000 },
   );
-  const run = runs.data?.find(
-    (each) => isOver(each) && each.finishedAt !== null && each.state !== 'skipped' && each.trigger !== 'follow_up',
-  );
+  const run = runs.data?.find((each) => (each.state === 'succeeded' || each.state === 'failed') && isWork(each));
   if (run === undefined) return null;
   return (
     <Section title="Last result">
@@ -27,7 +25,7 @@ export function LastResult({ routineId }: { readonly routineId: string }) {
         </p>
         <p className="mt-1.5 text-base wrap-anywhere">
           <RowLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: run.id }}>
-            {lineOf(run) || 'Read it'}
+            {lineOf(run) ?? 'Read it'}
           </RowLink>
         </p>
       </div>

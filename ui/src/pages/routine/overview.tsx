@@ -1,4 +1,3 @@
-import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from '#ui/format/capitalized.ts';
@@ -9,6 +8,7 @@ import { KeyValue, Section, type Fact } from '#ui/parts/page.tsx';
 import { isDefault, labelOf, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
 import { SUMMARIES } from '#ui/parts/routine-summaries.ts';
 import { Schedule } from '#ui/parts/schedule.tsx';
+import { SkillName } from '#ui/parts/names.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Activation } from './activation.tsx';
@@ -112,17 +112,14 @@ function Instructions({ routine }: { routine: Routine }) {
         <div className="mt-4 flex flex-wrap items-center gap-1.5 border-t border-line pt-3">
           <span className="mr-1 text-sm text-faint">Skills</span>
           {routine.skills.map((reference) => (
-            <SkillBadge key={reference} reference={reference} />
+            <Badge key={reference}>
+              <SkillName id={reference} />
+            </Badge>
           ))}
         </div>
       )}
     </Section>
   );
-}
-
-function SkillBadge({ reference }: { reference: string }) {
-  const skill = useRead('/v1/skills/{skillId}', { path: { skillId: reference } }, { staleMs: 600_000 });
-  return <Badge>{skill.data?.name ?? reference}</Badge>;
 }
 
 function factsOf(routine: Routine): Fact[] {

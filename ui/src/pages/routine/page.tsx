@@ -7,6 +7,7 @@ import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ACTIVATE, RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
+import { needText } from '#ui/format/need-words.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
@@ -17,6 +18,7 @@ import { listInWords } from '#ui/parts/routine-fields.ts';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Tabs } from '#ui/parts/tabs.tsx';
+import { TextLink } from '#ui/parts/text-link.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { Actions } from './actions.tsx';
 import { Overview } from './overview.tsx';
@@ -118,7 +120,9 @@ function loaded(panel: ReactNode) {
 
 /** Says why the service paused the routine, and lists other problems. */
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
-  const { stateReason, webhookFailedAt, warnings } = routine;
+  const { id: routineId, stateReason, webhookFailedAt, activation } = routine;
+  // A run without such a tool has succeeded, so the reader need not be told again.
+  const warnings = routine.warnings.filter(({ code }) => code !== 'skill_need_unmet' || activation.proofRunId === null);
   const texts = newerTexts(routine);
   const isQuiet = stateReason === null && webhookFailedAt === null;
   if (isQuiet && warnings.length === 0 && texts.length === 0) return null;
@@ -137,24 +141,25 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
       {others.map(({ message }) => (
         <Notice key={message}>{sentence(message)}</Notice>
       ))}
-      {needs.length > 0 && <Needs warnings={needs} />}
-      <NewerTexts routineId={routine.id} texts={texts} />
+      {needs.length > 0 && <Needs routineId={routineId} warnings={needs} />}
+      <NewerTexts routineId={routineId} texts={texts} />
     </div>
   );
 }
 
-/** Lists, in one notice, the needs of attached skills that no tool seems to meet. */
-function Needs({ warnings }: Pick<Shape<'RoutineDetail'>, 'warnings'>) {
-  const [first, ...others] = warnings;
-  if (first !== undefined && others.length === 0) return <Notice>{sentence(first.message)}</Notice>;
-  const bySkill = Map.groupBy(warnings, ({ skill }) => skill);
-  const needs = [...bySkill].map(
-    ([skill, own]) => `${skill}: ${own.map(({ need }) => need?.replaceAll('-', ' ')).join(', ')}`,
-  );
+/** Lists, in one notice, the data for which no tool of the routine seems to be made. */
+function Needs({ routineId, warnings }: { readonly routineId: string } & Pick<Shape<'RoutineDetail'>, 'warnings'>) {
+  const projectId = useProjectId();
+  const needs = [...new Set(warnings.flatMap(({ need }) => (need === undefined ? [] : [needText(need)])))];
   return (
     <Notice>
-      No tool that this routine may call seems to offer what its skills work on ({needs.join('; ')}
-      ). Confirm one that does, or give the data in the instructions.
+      <span>
+        Its skills work better with a tool for {listInWords(needs)}.{' '}
+        <TextLink to="/p/$projectId/routines/$routineId/tools" params={{ projectId, routineId }}>
+          Choose one
+        </TextLink>
+        , or write the data into the instructions.
+      </span>
     </Notice>
   );
 }

@@ -64,7 +64,7 @@ function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
   return (
     <Section
       title="The text for the model"
-      description={hasGate ? 'A preview does not ask the gate, so the answer of the gate is left out.' : undefined}
+      description={hasGate ? 'A preview checks nothing before the run, so the checked value is left out.' : undefined}
     >
       <ul className="rounded-lg border border-line bg-surface">
         <Text label="Preamble" note="the same for every run" text={preamble} />

@@ -19,14 +19,14 @@ export function Actions({ run, projectId }: ActionsProps) {
     refreshes: ['/v1/runs'],
     done: ({ pinned }) => (pinned ? 'Run pinned' : 'Run unpinned'),
   });
+  const pinned = pin.sent?.body.pinned ?? run.pinned;
   return (
     <>
       <IconButton
-        icon={run.pinned ? PinOff : Pin}
-        label={run.pinned ? 'Unpin: let it be deleted with the others' : 'Pin: keep it for good'}
-        aria-pressed={run.pinned}
-        busy={pin.isSending}
-        onClick={() => pin.send({ path: { runId: run.id }, body: { pinned: !run.pinned } })}
+        icon={pinned ? PinOff : Pin}
+        label={pinned ? 'Unpin: let it be deleted with the others' : 'Pin: keep it for good'}
+        aria-pressed={pinned}
+        onClick={() => pin.send({ path: { runId: run.id }, body: { pinned: !pinned } })}
       />
       {isOver(run) ? <Retry run={run} projectId={projectId} /> : <Cancel run={run} />}
     </>
@@ -38,7 +38,8 @@ function Retry({ run, projectId }: ActionsProps) {
   const again = useVerb(RUN_AGAIN, {
     onDone: ({ id }) => navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: id } }),
   });
-  return <VerbButton verb={again} of={run} kind="primary" />;
+  // The next step after a good result is another one, such as to activate its routine.
+  return <VerbButton verb={again} of={run} kind={run.state === 'succeeded' ? 'secondary' : 'primary'} />;
 }
 
 function Cancel({ run }: Pick<ActionsProps, 'run'>) {

@@ -20,7 +20,11 @@ function QuestionsOf({ runId }: { readonly runId: string }) {
   const asked = useList('/v1/questions', { query: { runId } });
   if (asked.data?.length === 0) return null;
   return (
-    <Section title="It asks you" description="It went on without the answer; later runs are told it." className="mt-8">
+    <Section
+      title="It asks you"
+      description="The run continued without the answer; later runs get it."
+      className="mt-8"
+    >
       <Await of={asked} skeleton={<SkeletonRows rows={2} />} errorTitle="Its questions could not be read">
         {(questions) => (
           <ul className="flex flex-col gap-3">

@@ -22,7 +22,7 @@ export function Comparison({ changes }: { readonly changes: RunChanges }) {
   if (against === null) return 'The first of its kind: all of it is new.';
   const last = (
     <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: against }}>
-      the run that was delivered last
+      the last delivered run
     </TextLink>
   );
   if (totalOf(changes) === 0) {
@@ -36,7 +36,7 @@ export function Comparison({ changes }: { readonly changes: RunChanges }) {
   return (
     <>
       Compared with {last}
-      {unchangedRuns > 0 && `, and after ${plural(unchangedRuns, 'run')} without a change`}.
+      {unchangedRuns > 0 && `, after ${plural(unchangedRuns, 'run')} without a change`}.
     </>
   );
 }

@@ -198,7 +198,7 @@ export function Gate({ gate }: { readonly gate: GateVerdict | null }) {
   return (
     <section className="mt-6" aria-labelledby="gate">
       <h2 id="gate" className="mb-2 text-sm font-semibold text-ink">
-        Gate
+        Checked before it ran
       </h2>
       <p className="text-sm text-ink">{wordsOf(gate)}</p>
       <p className="mt-0.5 text-xs text-muted wrap-anywhere">
@@ -209,7 +209,7 @@ export function Gate({ gate }: { readonly gate: GateVerdict | null }) {
       {gate.error !== null && <p className="mt-1 text-xs text-bad-ink">{gate.error}</p>}
       {valuePreview !== null && (
         <div className="mt-2">
-          <CodeBlock code={valuePreview} label="value that the gate saw" wrap maxHeight="sm" />
+          <CodeBlock code={valuePreview} label="value that was checked" wrap maxHeight="sm" />
           {valueLength !== null && valueLength > valuePreview.length && (
             <p className="mt-1 text-xs text-faint">The beginning of {count(valueLength)} characters</p>
           )}
@@ -220,13 +220,13 @@ export function Gate({ gate }: { readonly gate: GateVerdict | null }) {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  first: 'There was nothing to compare with yet, so the model was woken.',
-  changed: 'It saw a change, so the model was woken.',
-  not_empty: 'It saw something, so the model was woken.',
-  manual: 'A user started this run, so the model was woken in any case.',
+  first: 'There was nothing to compare with yet, so the model was asked.',
+  changed: 'The value had changed, so the model was asked.',
+  not_empty: 'The value was not empty, so the model was asked.',
+  manual: 'A user started this run, so the model was asked in any case.',
   quiet_too_long: 'Ran because the longest quiet time had passed.',
-  unchanged: 'It saw no change, so the model was not woken.',
-  empty: 'It saw nothing, so the model was not woken.',
+  unchanged: 'The value had not changed, so the model was not asked.',
+  empty: 'The value was empty, so the model was not asked.',
 };
 
 const FAILURES: Readonly<Record<string, string>> = {
@@ -236,11 +236,11 @@ const FAILURES: Readonly<Record<string, string>> = {
   tool_failed: 'The call of the tool failed',
   too_slow: 'There was no response in time',
   too_large: 'The response was too large',
-  not_json: 'The response is not JSON, so the gate could not read its parts',
-  pointer_missing: 'The response lacks a part that the gate reads',
+  not_json: 'The response is not JSON, so its parts could not be read',
+  pointer_missing: 'The response lacks a part that is checked',
 };
 
 function wordsOf({ failed, reason }: GateVerdict): string {
   if (!failed) return WORDS[reason] ?? `${humanize(reason)}.`;
-  return `${FAILURES[reason] ?? humanize(reason)}, so the model was woken to be safe.`;
+  return `${FAILURES[reason] ?? humanize(reason)}, so the model was asked to be safe.`;
 }

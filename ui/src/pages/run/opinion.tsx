@@ -2,6 +2,7 @@ import { ThumbsDown, ThumbsUp } from 'lucide-react';
 import { useState } from 'react';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { errorInWords } from '#ui/api/form.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
@@ -18,11 +19,13 @@ export function Opinion({ run }: { readonly run: Shape<'RunDetail'> }) {
   });
   const send = (useful: boolean, words: string) =>
     give.send({ path: { runId: run.id }, body: { useful, note: words.trim() === '' ? null : words } });
+  const chosen = give.sent?.body.useful ?? verdict?.useful;
+  const isChosen = (useful: boolean) => chosen === useful;
   const choose = (useful: boolean) => {
-    send(useful, verdict?.note ?? '');
-    setNote(verdict?.note ?? '');
+    // A note gives the reason of the verdict that it was written for, perhaps by another reader.
+    if (!isChosen(useful)) send(useful, '');
+    setNote(isChosen(useful) ? (verdict?.note ?? '') : '');
   };
-  const isChosen = (useful: boolean) => verdict?.useful === useful;
   return (
     <section aria-label="Was it useful?" className="mt-4 print:hidden">
       <div className="flex flex-wrap items-center gap-2 text-sm text-muted">
@@ -56,7 +59,7 @@ export function Opinion({ run }: { readonly run: Shape<'RunDetail'> }) {
           </Button>
         )}
       </div>
-      {verdict?.note != null && note === undefined && <p className="mt-1 text-sm text-ink">{verdict.note}</p>}
+      {verdict?.note != null && note === undefined && <p className="mt-1 text-sm text-ink">{drawn(verdict.note)}</p>}
       {verdict !== null && note !== undefined && (
         <form
           className="mt-2 flex max-w-xl flex-col items-start gap-2"

@@ -80,7 +80,7 @@ function Answer({ of: { id, message, state, errorMessage, result, createdAt } }:
         ) : (
           <span className="flex flex-wrap items-center gap-2 text-sm text-muted">
             <StateBadge state={state} />
-            {errorMessage}
+            {errorMessage !== null && drawn(errorMessage)}
           </span>
         )}
         <p className="mt-2 text-xs text-faint">

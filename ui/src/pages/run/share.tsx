@@ -71,7 +71,7 @@ function NewLink({ runId }: { readonly runId: string }) {
   return (
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-end gap-3">
-        <Field label="It holds" className="w-40">
+        <Field label="The link works" className="w-40">
           <Select options={DAYS} value={days} onChange={setDays} />
         </Field>
         <Button

@@ -51,7 +51,7 @@ export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
           This is attempt {step.attempt}. An earlier one broke off; the provider may have billed it without telling us.
         </Notice>
       )}
-      {step.errorMessage !== null && <Notice tone={TONES[badge] ?? 'warn'}>{step.errorMessage}</Notice>}
+      {step.errorMessage !== null && <Notice tone={TONES[badge] ?? 'warn'}>{drawn(step.errorMessage)}</Notice>}
       {step.warnings.map(({ code, message }) => (
         <Notice key={code} tone="warn">
           {message}

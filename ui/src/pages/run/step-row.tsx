@@ -1,9 +1,11 @@
 import { memo } from 'react';
 import { Bot, Wrench } from 'lucide-react';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
 import { asksForTools, calledWith } from '#ui/format/run-words.ts';
+import { unmarked } from '#ui/format/unmarked.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Fold } from '#ui/parts/fold.tsx';
@@ -86,8 +88,8 @@ function clockOf(startedAt: string | null, now: number | undefined): string {
 
 function labelOf(step: Step): string {
   if (step.tool !== null) return calledWith(step.tool);
-  const [line = ''] = (step.text ?? '').trim().split('\n', 1);
-  if (line !== '') return line.replace(/^#+\s*/, '');
+  const [line = ''] = unmarked(step.text ?? '').split('\n', 1);
+  if (line !== '') return drawn(line);
   if (asksForTools(step)) return 'Asked for tools';
   return step.finishedAt === null ? 'Asking the model' : 'Model';
 }

@@ -1,6 +1,7 @@
 import { BellRing, CircleCheck, CircleDashed, CircleMinus, CircleX, LoaderCircle, TriangleAlert } from 'lucide-react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { count } from '#ui/format/numbers.ts';
 import { useNow } from '#ui/format/now.ts';
 import { badgeOf, calledWith, faultOf, isOver, reasonOf, waitOf, WARNINGS } from '#ui/format/run-words.ts';
@@ -33,6 +34,7 @@ export function Verdict({ run, ...live }: VerdictProps) {
   const looks: Readonly<Record<string, (typeof LOOKS)[keyof typeof LOOKS]>> = LOOKS;
   const [Icon, colour] = looks[badgeOf(run)] ?? looks[run.state] ?? LOOKS.queued;
   const reason = reasonOf(run);
+  const said = run.outcomeSummary && drawn(run.outcomeSummary);
   const fault = run.failureClass === null ? null : faultOf(run.failureClass);
   return (
     <div data-verdict="" className="rounded-lg border border-line bg-surface px-4 py-3.5" role="status">
@@ -40,10 +42,8 @@ export function Verdict({ run, ...live }: VerdictProps) {
         <Icon aria-hidden className={cx('mt-0.5 size-5 shrink-0', colour)} strokeWidth={1.75} />
         <div className="min-w-0 grow">
           <p className="text-lg font-semibold text-ink">{headlineOf(run)}</p>
-          {run.outcomeSummary !== null && <p className="mt-1 text-base text-ink wrap-anywhere">{run.outcomeSummary}</p>}
-          {reason !== null && reason !== run.outcomeSummary && (
-            <p className="mt-1 text-base text-ink wrap-anywhere">{reason}</p>
-          )}
+          {said !== null && <p className="mt-1 text-base text-ink wrap-anywhere">{said}</p>}
+          {reason !== null && reason !== said && <p className="mt-1 text-base text-ink wrap-anywhere">{reason}</p>}
           {run.urgency === 'high' && (
             <p className="mt-1 flex items-center gap-1.5 text-base text-ink">
               <BellRing aria-hidden className="size-4 shrink-0 text-warn" strokeWidth={1.75} />

@@ -63,8 +63,10 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
           <Button size="sm" onClick={() => onChange({ since: dayName(addDays(new Date(), -6)), until: undefined })}>
             Last 7 days
           </Button>
-          <Day label="From" value={search.since} onChange={(since) => onChange({ since })} />
-          <Day label="To" value={search.until} onChange={(until) => onChange({ until })} />
+          <div className="flex flex-wrap gap-2 max-sm:contents">
+            <Day label="From" value={search.since} onChange={(since) => onChange({ since })} />
+            <Day label="To" value={search.until} onChange={(until) => onChange({ until })} />
+          </div>
         </div>
       )}
     </div>

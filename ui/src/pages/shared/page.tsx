@@ -2,6 +2,7 @@ import { useRouterState } from '@tanstack/react-router';
 import { Link2Off } from 'lucide-react';
 import { useAsk } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { jsonIn, unfenced } from '#ui/format/json-text.ts';
 import { badgeOf } from '#ui/format/run-words.ts';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
@@ -54,7 +55,7 @@ function Result({ shared }: { readonly shared: Shape<'SharedResult'> }) {
         badge={<StateBadge state={badgeOf(shared)} />}
         description={<Time at={finishedAt} />}
       />
-      {outcomeSummary !== null && <p className="mb-4 text-base text-ink wrap-anywhere">{outcomeSummary}</p>}
+      {outcomeSummary !== null && <p className="mb-4 text-base text-ink wrap-anywhere">{drawn(outcomeSummary)}</p>}
       {result !== null && !isOnlyData && (
         <Box className="px-5 py-4">
           <RichText text={result} outlined />

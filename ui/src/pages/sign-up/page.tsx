@@ -26,7 +26,7 @@ export function SignUpPage() {
   return (
     <AuthFrame
       title="Create an account"
-      description="Recurring work for language models: on time, recorded step by step."
+      description="Recurring research and reports, written by a model, on time."
       footer={
         <>
           Have an account?{' '}
@@ -73,7 +73,7 @@ function SignUp({ config, to, onSent }: SignUpProps) {
           name,
           email,
           password,
-          callbackURL: confirmedAddress(),
+          callbackURL: confirmedAddress(email),
           ...(invitation === undefined ? {} : { invitation }),
         },
       });

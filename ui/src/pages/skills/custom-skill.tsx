@@ -49,8 +49,8 @@ export function CustomSkill({ skill, id }: { readonly skill: Shape<'SkillDetail'
         back={{ label: 'Skills', link: { to: '/p/$projectId/skills', params: { projectId } } }}
         description={
           <>
-            Revision {skill.revision}, changed <Time at={skill.updatedAt} as="relative" />. A run by hand takes the
-            newest text, a scheduled one that which it was activated with.
+            Revision {skill.revision}, changed <Time at={skill.updatedAt} as="relative" />. Manual runs use the newest
+            text, scheduled runs the text from their activation.
             {skill.externalKey !== null && skill.managedBy === null && (
               <>
                 {' '}
@@ -174,7 +174,7 @@ function Revisions({ id }: { readonly id: string }) {
     query: { limit: 20 },
   });
   return (
-    <Section title="Revisions" description="Scheduled runs take the one that they were activated with.">
+    <Section title="Revisions" description="Scheduled runs use the one from their activation.">
       <Await of={revisions} skeleton={<SkeletonRows rows={2} />} errorTitle="The revisions could not be read">
         {(rows) => (
           <ul className="divide-y divide-line rounded-lg border border-line bg-surface">

@@ -70,7 +70,7 @@ function CuratedSkill({ skill, slug }: { readonly skill: Skill; readonly slug: s
         <div className="min-w-0">
           <Section
             title="What it works on"
-            description="A routine that uses it gives it these, by its tools or in its instructions."
+            description="The routine provides these, by its tools or in its instructions."
           >
             <Needs skill={skill} />
           </Section>

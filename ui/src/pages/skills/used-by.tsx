@@ -4,7 +4,7 @@ import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Section } from '#ui/parts/page.tsx';
-import { RoutineNames } from '#ui/parts/routine-names.tsx';
+import { RoutineNames } from '#ui/parts/names.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 
 /** Reads the routines that have a skill attached. */

@@ -9,14 +9,18 @@ import { useSend } from '#ui/api/send.ts';
 import type { DataOf, Shape } from '#ui/api/types.ts';
 import { RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
+import { capitalized } from '#ui/format/capitalized.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { needText } from '#ui/format/need-words.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
+import { cx } from '#ui/parts/cx.ts';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { Box, KeyValue, PageHeader, Section } from '#ui/parts/page.tsx';
+import { SkillNames } from '#ui/parts/names.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
+import { goodForMost } from '../composer/form.ts';
 
 const route = getRouteApi('/account/p/$projectId/start');
 
@@ -49,20 +53,26 @@ function Choose({ all }: { readonly all: readonly Blueprint[] }) {
           </ButtonLink>
         }
       />
-      {[...Map.groupBy(all, ({ job }) => job)].map(([job, blueprints]) => (
-        <Section key={job} title={job}>
-          <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
-            {blueprints.map((blueprint) => (
-              <li key={blueprint.id}>
-                <BlueprintCard blueprint={blueprint} projectId={projectId} />
-              </li>
-            ))}
-          </ul>
-        </Section>
-      ))}
+      {/* Small groups stand beside each other. */}
+      <div className="grid gap-x-3 gap-y-8 xl:grid-cols-3">
+        {[...Map.groupBy(all, ({ job }) => job)].map(([job, blueprints]) => (
+          <Section key={job} title={job} className={cx('mt-0!', SPANS[Math.min(blueprints.length, 3)])}>
+            <ul className={cx('grid gap-3 sm:grid-cols-2', COLUMNS[Math.min(blueprints.length, 3)])}>
+              {blueprints.map((blueprint) => (
+                <li key={blueprint.id}>
+                  <BlueprintCard blueprint={blueprint} projectId={projectId} />
+                </li>
+              ))}
+            </ul>
+          </Section>
+        ))}
+      </div>
     </>
   );
 }
+
+const SPANS = ['', '', 'xl:col-span-2', 'xl:col-span-3'] as const;
+const COLUMNS = ['', 'xl:grid-cols-1', '', 'xl:grid-cols-3'] as const;
 
 function BlueprintCard({ blueprint, projectId }: { blueprint: Blueprint; projectId: string }) {
   const { id, name, promise, when, needs } = blueprint;
@@ -103,7 +113,7 @@ function FromBlueprint({ blueprint }: { readonly blueprint: Blueprint }) {
       />
       <Await of={models} skeleton={<SkeletonText lines={6} />}>
         {(options) => {
-          const model = options[0];
+          const model = goodForMost(options) ?? options[0];
           return model === undefined ? (
             <EmptyState title="There is no model to run on">
               Connect a model account, or ask the operator of this service.
@@ -183,13 +193,13 @@ function Questions({ blueprint, model }: QuestionsProps) {
           <span className="text-sm text-muted">It runs by itself only after you activate it.</span>
         </div>
       </div>
-      <Box>
+      <Box className="self-start">
         <KeyValue
           narrow
           facts={[
-            { label: 'Schedule', value: `${blueprint.when}, ${VIEWER_ZONE}` },
+            { label: 'Schedule', value: `${capitalized(blueprint.when)}, ${VIEWER_ZONE}` },
             { label: 'Model', value: model.modelId },
-            { label: 'Skills', value: blueprint.skills.join(', ') },
+            { label: 'Skills', value: <SkillNames ids={blueprint.skills} /> },
           ]}
         />
       </Box>

@@ -1,4 +1,4 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Navigate } from '@tanstack/react-router';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
@@ -6,7 +6,10 @@ const route = getRouteApi('/verified');
 
 /** The page to which the link that confirms an e-mail address leads. */
 export function VerifiedPage() {
-  const { error } = route.useSearch();
+  const { error, email } = route.useSearch();
+  if (error === undefined && email !== undefined) {
+    return <Navigate to="/sign-in" search={{ email, notice: 'address-confirmed', to: '/start' }} replace />;
+  }
   if (error === undefined) {
     return (
       <AuthFrame title="Your address is confirmed" description="Sign in to continue.">

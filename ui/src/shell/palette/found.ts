@@ -58,7 +58,7 @@ export function useFound(text: string): Found {
         ...(runs.data ?? []).map((run) => ({
           value: run.id,
           label: `${run.routineName}, ${dateTime(new Date(run.createdAt))}`,
-          hint: lineOf(run),
+          hint: lineOf(run) ?? '',
           icon: Play,
           run: () => void navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: run.id } }),
         })),

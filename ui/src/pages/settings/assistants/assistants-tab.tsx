@@ -64,7 +64,7 @@ function McpSwitch({ mayChange }: { readonly mayChange: boolean }) {
           description={
             mayChange ? 'Off blocks all access through MCP. The API still works.' : 'Owners and admins switch it.'
           }
-          checked={mcpEnabled}
+          checked={save.sent?.body.mcpEnabled ?? mcpEnabled}
           disabled={!mayChange || save.isSending}
           onChange={(on) => save.send({ path, body: { mcpEnabled: on } })}
         />

@@ -135,8 +135,8 @@ function Standing({ facts: { version, createdAt, createdBy } }: Pick<Saved, 'fac
   return (
     <>
       Version {version}, saved <Time at={createdAt} as="relative" />
-      {createdBy?.name != null && <> by {createdBy.name}</>}. A manual run gets the newest text, a scheduled one that
-      which its routine was activated with.
+      {createdBy?.name != null && <> by {createdBy.name}</>}. Manual runs use the newest text, scheduled runs the text
+      from their activation.
     </>
   );
 }

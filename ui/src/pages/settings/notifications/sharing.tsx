@@ -21,7 +21,7 @@ export function SharingSection({ project }: { readonly project: Shape<'ProjectDe
                 ? 'A link needs no sign-in, and ends after 90 days at the latest. Off ends all links for good.'
                 : 'Owners and admins switch it.'
             }
-            checked={project.sharedLinksEnabled}
+            checked={save.sent?.body.sharedLinksEnabled ?? project.sharedLinksEnabled}
             disabled={!mayChange(organization) || save.isSending}
             onChange={(on) => save.send({ path: { projectId: project.id }, body: { sharedLinksEnabled: on } })}
           />

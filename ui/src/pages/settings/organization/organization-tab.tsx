@@ -71,7 +71,7 @@ function DemandFactor({ organization }: { readonly organization: Organization })
       <Switch
         label="Require a second factor from every member"
         description="Members without one have to add it before they see the organization. You need one yourself. API keys keep working."
-        checked={organization.requiresSecondFactor}
+        checked={save.sent?.body.requiresSecondFactor ?? organization.requiresSecondFactor}
         disabled={save.isSending}
         onChange={(requiresSecondFactor) =>
           save.send({

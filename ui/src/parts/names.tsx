@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { LoadedList } from '#ui/api/read.ts';
+import { useRead, type LoadedList } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Await } from './feedback.tsx';
 import { Pager } from './pager.tsx';
@@ -37,4 +37,20 @@ export function RoutineNames({ routines, empty, linkOf }: RoutineNamesProps) {
       <Pager list={routines} />
     </>
   );
+}
+
+/** Names a skill; shows its id until the name is read. */
+export function SkillName({ id }: { readonly id: string }) {
+  const skill = useRead('/v1/skills/{skillId}', { path: { skillId: id } }, { staleMs: 600_000 });
+  return skill.data?.name ?? id;
+}
+
+/** Names skills in a line. */
+export function SkillNames({ ids }: { readonly ids: readonly string[] }) {
+  return ids.map((id, nth) => (
+    <span key={id}>
+      {nth > 0 && ', '}
+      <SkillName id={id} />
+    </span>
+  ));
 }
