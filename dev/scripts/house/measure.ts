@@ -34,13 +34,13 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 /** Limits of files and lines by room. docs/adr/0038-budgets-of-rooms.md says how to raise one. */
 const BUDGETS = {
   core: { files: 455, lines: 50_500 },
-  lib: { files: 102, lines: 8_900 },
+  lib: { files: 102, lines: 8_950 },
   api: { files: 121, lines: 15_150 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 5, lines: 350 },
   runtime: { files: 31, lines: 3_000 },
-  'ui/src': { files: 358, lines: 42_800 },
+  'ui/src': { files: 358, lines: 42_850 },
 };
 const ROOMS = Object.keys(BUDGETS);
 const FEWEST_LINES = 40;
