@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { parseExact, type Ras, type Shape } from 'routine-automation-sdk';
+import type { Ras, Shape } from 'routine-automation-sdk';
 import { confirmed } from './ask.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -93,7 +93,7 @@ async function approve(context: Context, ids: readonly string[], options: Approv
   if (digests.length > 0 && digests.length !== ids.length) {
     throw usageError('Give one --digest for each action, in the same order.');
   }
-  const body = given === undefined ? {} : { arguments: parsed(given) };
+  const body = given === undefined ? {} : { arguments: await parsed(given) };
   const { actions: held } = await context.client();
   const seen =
     digests.length === 0 ? await shown(context, ids, held) : ids.map((id, at) => ({ id, digest: digests[at] ?? '' }));
@@ -123,7 +123,8 @@ function verdicts(context: Context, all: readonly Shape<'ActionVerdict'>[]): voi
   if (all.some(({ error }) => error !== null)) context.exitCode = EXIT.failed;
 }
 
-function parsed(json: string): Record<string, unknown> {
+async function parsed(json: string): Promise<Record<string, unknown>> {
+  const { parseExact } = await import('routine-automation-sdk');
   try {
     const value: unknown = parseExact(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
