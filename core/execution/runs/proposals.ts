@@ -28,11 +28,13 @@ export async function startProposal(
 export async function cancelProofs(deps: EndDeps, tx: Db, { routineIds }: Events['proposal.dropped']): Promise<void> {
   await cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: isDropped });
   afterCommit(tx, () => {
-    stopProofs(deps).catch((err: unknown) => deps.log.warn({ err }, 'a sweep repeats the cancellations'));
+    stopRuns(deps, sql`routine_id = any(${routineIds}) and ${isDropped}`).catch((err: unknown) =>
+      deps.log.warn({ err }, 'a sweep repeats the cancellations'),
+    );
   });
 }
 
-/** Cancels the open runs whose proposals are no longer open. */
+/** Cancels the open runs of all routines whose proposals are no longer open. */
 export function stopProofs(deps: EndDeps): Promise<void> {
   return stopRuns(deps, isDropped);
 }
