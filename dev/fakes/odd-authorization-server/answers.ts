@@ -46,6 +46,14 @@ export interface Refresh {
   readonly keep: () => object;
 }
 
+/** A page for people, where a program expects a document. */
+export const PAGE = { status: 200, text: '<!doctype html><title>Sign in</title>', type: 'text/html' };
+
+/** Writes fields as a form. */
+export function formOf(fields: object): string {
+  return new URLSearchParams({ ...fields } as Record<string, string>).toString();
+}
+
 export function json(body: unknown, status = 200): Answer {
   return { status, body };
 }

@@ -1,4 +1,4 @@
-import { CUT, json, refuses, renewed, type Answer, type Refresh } from './answers.ts';
+import { CUT, formOf, json, PAGE, refuses, renewed, type Answer, type Refresh } from './answers.ts';
 import type { OddCase } from './odd-case.ts';
 
 const WORKS = { state: 'succeeded', outcome: 'done' } as const;
@@ -13,8 +13,6 @@ const RETIRED = [
   { ...BLOCKED, connection: 'authorization_revoked' },
   { ...BLOCKED, connection: 'authorization_revoked', refreshes: 0 },
 ] as const;
-
-const PAGE = { status: 200, text: '<!doctype html><title>Sign in</title>', type: 'text/html' };
 
 function refused(name: string, answer: Answer): OddCase {
   return { name: `refuses to renew with ${name}`, answers: { refreshes: [refuses(answer)] }, runs: RETIRED };
@@ -48,7 +46,7 @@ export const RENEWALS: readonly OddCase[] = [
     answers: {
       refreshes: [
         ({ rotate }) => ({
-          text: new URLSearchParams({ ...rotate() } as Record<string, string>).toString(),
+          text: formOf(rotate()),
           type: 'text/plain',
         }),
       ],

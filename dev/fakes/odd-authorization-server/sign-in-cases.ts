@@ -1,12 +1,10 @@
-import { json } from './answers.ts';
+import { formOf, json, PAGE } from './answers.ts';
 import type { OddCase } from './odd-case.ts';
 
 const WORKS = { state: 'succeeded', outcome: 'done' } as const;
 
 /** No expiry of the token is known, so the run does not renew it. */
 const UNSAID = { expires: false, runs: [{ ...WORKS, refreshes: 0 }] } as const;
-
-const PAGE = { status: 200, text: '<!doctype html><title>Sign in</title>', type: 'text/html' };
 
 const INCOMPLETE = /did not complete the sign-in/;
 
@@ -234,10 +232,6 @@ export const SIGN_INS: readonly OddCase[] = [
 
 function lives(expiresIn: unknown) {
   return (tokens: object) => json({ ...tokens, expires_in: expiresIn });
-}
-
-function formOf(tokens: object): string {
-  return new URLSearchParams({ ...tokens } as Record<string, string>).toString();
 }
 
 function tokenOf(tokens: object): unknown {
