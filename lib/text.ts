@@ -74,3 +74,9 @@ export function utf8Start(bytes: Uint8Array, maxBytes: number): string {
     stream: true,
   });
 }
+
+/** Writes the row of a Markdown table as its cells with dots between. Other lines stay unchanged. */
+export function withoutPipes(line: string): string {
+  const cells = /^\s*\|(.*)\|\s*$/.exec(line)?.[1]?.split(/(?<!\\)\|/);
+  return cells?.map((cell) => cell.trim()).join(' · ') ?? line;
+}

@@ -1,4 +1,4 @@
-import { cut, withoutUnseen } from '#lib/text.ts';
+import { cut, withoutPipes, withoutUnseen } from '#lib/text.ts';
 import type { ChatKind } from './address.ts';
 
 export interface ChatMessage {
@@ -152,16 +152,23 @@ function isShown(line: string): boolean {
 }
 
 /** Matches links and images with an address, addresses, and bold text. */
-const MARKS =
-  /!?\[(?<label>[^\]\n]{1,300})\]\((?<url>https?:\/\/(?:[^\s()<>|]|\([^\s()<>|]*\)){1,1000})\)|(?<address>https?:\/\/[^\s<>|()[\]`]{1,1000}[^\s<>|()[\]`.,:;!?'"*_])|\*\*(?<bold>[^*\n]{1,300})\*\*/g;
+const MARKS = new RegExp(
+  [
+    /!?\[(?<label>[^\]\n]{1,300})\]\((?<url>https?:\/\/(?:[^\s()<>|]|\([^\s()<>|]*\)){1,1000})\)/,
+    /(?<address>https?:\/\/[^\s<>|()[\]`]{1,1000}[^\s<>|()[\]`.,:;!?'"*_])/,
+    /\*\*(?<bold>[^*\n]{1,300})\*\*/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
 
 /** Writes a line in a dialect. No chat has headings and tables: they become bold text, and cells with dots between. */
 function lineIn(dialect: Dialect, line: string): string {
   const { plain, bold } = dialect;
   const heading = /^#{1,6}\s+(.*)/.exec(line)?.[1];
   if (heading !== undefined) return bold(plain(heading.replaceAll('**', '')));
-  const cells = /^\s*\|(.*)\|\s*$/.exec(line)?.[1]?.split(/(?<!\\)\|/);
-  const text = cells === undefined ? line : cells.map((cell) => cell.trim()).join(' · ');
+  const text = withoutPipes(line);
   let at = 0;
   let out = '';
   for (const match of text.matchAll(MARKS)) {

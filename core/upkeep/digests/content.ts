@@ -3,7 +3,7 @@ import type { Attention } from '#core/upkeep/attention/index.ts';
 import type { MailEntry, MailPart, MailSection } from '#core/foundation/outbox/index.ts';
 import type { Result, ResultKind, Unread } from '#core/execution/results/index.ts';
 import { RUN_REASONS, type RunReason } from '#core/execution/run-states/index.ts';
-import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
+import { capitalized, cut, shownText, withoutPipes, withoutUnseen } from '#lib/text.ts';
 
 /** Number of results that a digest examines. The digest shows the latest result of each routine. */
 export const MOST_RESULTS = 100;
@@ -193,8 +193,7 @@ export function plainLines(text: string): string[] {
 }
 
 function plainLine(line: string): string {
-  const cells = /^\s*\|(.*)\|\s*$/.exec(line)?.[1]?.split('|');
-  const text = (cells?.map((cell) => cell.trim()).join(' · ') ?? line)
+  const text = withoutPipes(line)
     .replace(/^(?:[#>|\s]|[*-](?=\s))+/, '')
     .replaceAll(LINKS, '$<label>')
     .replaceAll(/\*\*|__|~~|`/g, '')
