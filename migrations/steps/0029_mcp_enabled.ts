@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * Whether programs of people may use a project. This step is separate from 0019, which would keep its locks on users
+ * Adds the switch by which a project admits or refuses programs of people. This step is separate from 0019, which would keep its locks on users
  * and sessions while it waits for projects. Databases of early checkouts have the column already.
  *
  * Locks: access exclusive on projects, for an instant.

@@ -17,7 +17,7 @@ interface Ending {
 /**
  * Returns the CTEs that record the end of a run for the mails about its routine: `follower`, `turned` and `news`. They
  * read the CTEs `ended` and `routine`, three rows by their keys, and the projects of an organization that has a budget.
- * Whether the routine fails is recorded here, because this statement sees the ends in their order; the work `run_ended`
+ * This statement also records whether the routine fails, because it sees the ends in their order. The work `run_ended`
  * writes the mails later.
  */
 export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: Ending): Sql {

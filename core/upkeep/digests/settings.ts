@@ -119,7 +119,7 @@ export function nextDigest(times: DigestTimes, after: Date, lastDate: string | n
   }
 }
 
-/** Returns the date to which a digest belongs. If the clock skips the last hour of a day, its digest comes at midnight. */
+/** Returns the date of a digest. If the clock skips the last hour of a day, the digest of that day comes at midnight. */
 export function digestDate({ hour, timezone }: Pick<DigestTimes, 'hour' | 'timezone'>, at: Date): string {
   return dateIn(timezone, hour === 23 ? new Date(at.getTime() - 60_000) : at);
 }
