@@ -117,7 +117,7 @@ function scopeNote(spec: RouteSpec): string {
   return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
 }
 
-/** Returns a note with the operation's own errors. Common errors and those of ids are described with the response. */
+/** Returns a note with the errors of this operation alone. The shared response names common errors and those of ids. */
 function errorNote(spec: RouteSpec): string {
   const ofIds = new Set(notFoundOf(spec.path).values());
   const codes = ownErrorsOf(spec).filter((code) => !ofIds.has(code));

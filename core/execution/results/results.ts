@@ -102,7 +102,7 @@ interface Found extends Omit<Result, 'excerpt' | 'goesOn' | 'lines' | 'urgency'>
 
 /**
  * Lists the results of a project by their ends, the latest first. The number of examined results is bounded, so a page
- * with a filter may have fewer results than its limit, or none, though others follow.
+ * with a filter may have fewer results than its limit, or none, while later pages have more.
  */
 export async function listResults(
   db: Db,
