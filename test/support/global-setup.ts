@@ -100,6 +100,8 @@ async function startServers(): Promise<Servers> {
           uiPort: null,
           log: () => undefined,
           spawn,
+          // A pause of a tenth of a second would last for a second.
+          dynamicConfig: { 'history.timerProcessorMaxTimeShift': 0 },
         }),
       ),
     ]);
