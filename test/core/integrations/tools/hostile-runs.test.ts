@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { forgetSessions, type Scenario } from '#dev/fakes/hostile-tools/scenarios.ts';
-import { sized } from '#test/support/properties.ts';
+import { FULL_SIZE, sized } from '#test/support/properties.ts';
 import { runEnded, runOnce } from '#test/support/routines.ts';
 import { attack, CREDENTIAL } from './attacks.ts';
 import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
@@ -290,7 +290,7 @@ test('an error that the tool reports is a failed step, and the run goes on', asy
   expect(step).toMatchObject({ state: 'failed', tool: { isError: true, result: 'no such city' } });
 });
 
-test('a schema that takes for ever to check against does not hold up the worker', async () => {
+test.runIf(FULL_SIZE)('a schema that takes for ever to check against does not hold up the worker', async () => {
   hostile.control.tools = [{ name: 'lookup', inputSchema: slowSchema('query') }];
   const { run, step } = await runAgainst('honest', {
     name: 'lookup',

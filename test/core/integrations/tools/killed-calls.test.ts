@@ -51,11 +51,11 @@ async function startOrders(): Promise<NodeProcess> {
   return started;
 }
 
-/** The process to kill, and the state of the call at that moment. On each change, `killed-worker` kills the worker. */
+/** The process to kill, and the state of the call at that moment. On each change, `faults/worker-kill` kills the worker. */
 const KILLS = [
   { victim: 'worker', moment: 'acted' },
-  { victim: 'tool server', moment: 'acted' },
   { victim: 'tool server', moment: 'arrived' },
+  { victim: 'tool server', moment: 'acted' },
   { victim: 'worker', moment: 'arrived' },
   { victim: 'tool server', moment: 'answered' },
   { victim: 'worker', moment: 'answered' },
