@@ -60,6 +60,7 @@ const BROWSER = ['test/ui/**'];
 const NIGHTLY = [
   'test/core/execution/{admission/plans,results/results-plans,runs/list-plans,steps/young-plans}.test.ts',
   'test/deploys/two-builds.test.ts',
+  'test/dev/watch.test.ts',
   'test/faults/{action-kill,chaos,proposal-kill}.test.ts',
   'test/ui/{api-keys,billing,brief,demo,draft,facts,home,inbox,model-accounts,models,paste-sign-in}.test.ts',
   'test/ui/{proposals,routines,run-sections,runs,settings,skills,translated,verbs}.test.ts',

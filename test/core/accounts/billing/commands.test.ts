@@ -120,27 +120,27 @@ test('the API does not start with a price that is wrong and says which, and does
   }
 });
 
-test.runIf(FULL_SIZE)(
-  'a key that is refused, a processor that is away and one that is not configured are said in a line',
-  async ({ processor }) => {
-    const env = paymentEnvironment(processor.url);
-    const wrongKey = { ...env, STRIPE_SECRET_KEY: 'sk_test_wrong' };
-    const away = { ...env, STRIPE_API_URL: 'http://127.0.0.1:9' };
-    for (const [command, variables] of [
-      ['check', away],
-      ['setup', wrongKey],
-    ] as const) {
-      const { code, output } = await run(command, variables);
-      expect([command, code]).toEqual([command, 1]);
-      expect(output).toContain('the payment processor could not be asked: ');
-      expect(output).not.toMatch(/\n\s+at /);
-    }
-    expect(await run('check', {})).toMatchObject({
-      code: 2,
-      output: expect.stringContaining('no payment processor is configured'),
-    });
-  },
-);
+test('a key that is refused, a processor that is away and one that is not configured are said in a line', async ({
+  processor,
+}) => {
+  const env = paymentEnvironment(processor.url);
+  const wrongKey = { ...env, STRIPE_SECRET_KEY: 'sk_test_wrong' };
+  const away = { ...env, STRIPE_API_URL: 'http://127.0.0.1:9' };
+  const cases = [
+    ['setup', wrongKey],
+    ['check', away],
+  ] as const;
+  for (const [command, variables] of cases.slice(0, FULL_SIZE ? 2 : 1)) {
+    const { code, output } = await run(command, variables);
+    expect([command, code]).toEqual([command, 1]);
+    expect(output).toContain('the payment processor could not be asked: ');
+    expect(output).not.toMatch(/\n\s+at /);
+  }
+  expect(await run('check', {})).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('no payment processor is configured'),
+  });
+});
 
 test('billing:reconcile brings one organization or all in step, and names one that is no customer', async ({
   service,

@@ -11,7 +11,7 @@ const WORKS: MustRun = { state: 'succeeded', outcome: 'done' };
 
 /** On each change, only one case of each outcome is tested. */
 const CASES = oneOfEach(ODD_CASES, ({ answers, refusal, expires, runs }) => [
-  Object.keys(answers),
+  Object.keys(answers)[0],
   refusal === undefined,
   expires,
   runs?.map(({ state, connection }) => [state, connection]),
