@@ -58,7 +58,8 @@ const BROWSER = ['test/ui/**'];
  * through the dashboard are held by `pages`, and what it asks of the service by the tests of the service.
  */
 const NIGHTLY = [
-  'test/core/execution/{admission/plans,results/results-plans,runs/list-plans,steps/young-plans}.test.ts',
+  'test/core/execution/{actions/odd-decisions,admission/plans}.test.ts',
+  'test/core/execution/{results/results-plans,runs/list-plans,steps/young-plans}.test.ts',
   'test/deploys/two-builds.test.ts',
   'test/dev/watch.test.ts',
   'test/faults/{action-kill,chaos,proposal-kill}.test.ts',
