@@ -24,8 +24,8 @@ export interface RouteSpec<
   readonly deprecated?: { readonly since: string; readonly sunset?: string };
   readonly auth: A;
   readonly scope?: Scope;
-  /** How the operation appears as a tool over MCP; false when no assistant may call it. */
-  readonly mcp: Tool | false;
+  /** How the operation appears as a tool over MCP. Without it, no assistant may call the operation. */
+  readonly mcp?: Tool;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;

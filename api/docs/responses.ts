@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import type { ZodOpenApiMediaTypeObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
 import { isPaged } from '../http/links.ts';
@@ -86,28 +87,22 @@ export function errorResponse(
 }
 
 /** The body of every failure. The document has no closed list of codes, because new ones may be added. */
-export const failure = z
-  .strictObject({
-    error: z
-      .strictObject({
-        code: z.string().meta({ description: 'Names the error for programs. The list may grow.' }),
-        message: z.string().meta({ description: 'Says what is wrong, and lists the faults of the request.' }),
-        details: z
-          .array(
-            z
-              .strictObject({
-                param: z.string().meta({ description: 'Path of the field.', example: 'budget.maxTokensPerDay' }),
-                message: z.string().meta({ description: 'The fault.' }),
-              })
-              .meta({ id: 'ErrorDetail' }),
-          )
-          .optional()
-          .meta({ description: 'All faults of the request, up to 100, for requests with `Prefer: error-details`.' }),
-      })
-      .meta({ id: 'Error' }),
-    requestId: z.string().meta({ description: 'Names the request in the logs of the service.' }),
-  })
-  .meta({ id: 'Failure' });
+export const failure = component('Failure', {
+  error: component('Error', {
+    code: z.string().meta({ description: 'Names the error for programs. The list may grow.' }),
+    message: z.string().meta({ description: 'Says what is wrong, and lists the faults of the request.' }),
+    details: z
+      .array(
+        component('ErrorDetail', {
+          param: z.string().meta({ description: 'Path of the field.', example: 'budget.maxTokensPerDay' }),
+          message: z.string().meta({ description: 'The fault.' }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'All faults of the request, up to 100, for requests with `Prefer: error-details`.' }),
+  }),
+  requestId: z.string().meta({ description: 'Names the request in the logs of the service.' }),
+});
 
 /** One response for all errors, so that a generated client has one type for them. */
 const ANY_FAILURE: ZodOpenApiResponseObject = {

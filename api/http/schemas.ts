@@ -43,6 +43,23 @@ export function idOf(resource: Resource, example: string) {
   return ours(z.string().regex(idPattern(resource))).meta({ description: `Id of the ${resource}.`, example });
 }
 
+/** Lists the words of a closed list, each with its meaning in parentheses. */
+export function meaningsOf(list: Readonly<Record<string, string>>): string {
+  const words = Object.entries(list).map(([word, meaning]) => `\`${word}\` (${meaning})`);
+  return words.join(', ');
+}
+
+/** Explains each word of a closed list in a sentence. */
+export function sentencesOf(list: Readonly<Record<string, string>>): string {
+  const words = Object.entries(list).map(([word, meaning]) => `\`${word}\`: ${meaning}.`);
+  return words.join(' ');
+}
+
+/** Returns the strict schema of an object that the API document shows under a name. */
+export function component<S extends z.core.$ZodLooseShape>(id: string, shape: S, about: z.GlobalMeta = {}) {
+  return z.strictObject(shape).meta({ id, ...about });
+}
+
 export const EXAMPLE = {
   organization: 'org_01kx3k9y6wfd8r0v5m2c7t4q1z',
   project: 'prj_01kx3k9y6wfd8r0v5m2c7t4q2a',

@@ -130,9 +130,9 @@ function waitingFor(reading: RouteTool): RouteTool {
 
 function toolOf(route: Route): RouteTool | undefined {
   const { spec } = route;
-  if (spec.mcp === false || 'stream' in route) return undefined;
-  const name = spec.id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const { mcp: tool } = spec;
+  if (tool === undefined || 'stream' in route) return undefined;
+  const name = spec.id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const isRead = spec.method === 'GET';
   const namesIn = (schema: z.ZodType | undefined) =>
     new Set(Object.keys(schema instanceof z.ZodObject ? schema.shape : {}));

@@ -17,7 +17,6 @@ export const completeConnectionSignIn = route({
   description:
     'The user interface forwards the return from the provider to this operation, with its query and the session cookie of the sign-in. A state is redeemed once, within ten minutes, for that session and provider; a repeated return leads to the same connection. Each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. The provider’s error texts are not repeated.',
   auth: 'session',
-  mcp: false,
   params: z.strictObject({
     provider: z
       .string()

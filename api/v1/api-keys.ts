@@ -4,24 +4,22 @@ import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { instant, nameOf, timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
-const apiKey = z
-  .strictObject({
-    id: idOf('apiKey', EXAMPLE.apiKey),
-    name: z.string(),
-    prefix: z.string().meta({ description: 'The part of the key that may be shown.' }),
-    scopes: z.array(z.enum(organizations.SCOPES)),
-    createdBy: z
-      .strictObject({ id: z.string(), name: z.string() })
-      .nullable()
-      .meta({ description: 'The person who made it; null when their account is gone.' }),
-    createdAt: timestamp,
-    expiresAt: timestamp.nullable().meta({ description: 'When it stops working; null for never.' }),
-    lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
-  })
-  .meta({ id: 'ApiKey' });
+const apiKey = component('ApiKey', {
+  id: idOf('apiKey', EXAMPLE.apiKey),
+  name: z.string(),
+  prefix: z.string().meta({ description: 'The part of the key that may be shown.' }),
+  scopes: z.array(z.enum(organizations.SCOPES)),
+  createdBy: z
+    .strictObject({ id: z.string(), name: z.string() })
+    .nullable()
+    .meta({ description: 'The person who made it; null when their account is gone.' }),
+  createdAt: timestamp,
+  expiresAt: timestamp.nullable().meta({ description: 'When it stops working; null for never.' }),
+  lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
+});
 
 const listApiKeys = route({
   method: 'GET',
@@ -30,7 +28,6 @@ const listApiKeys = route({
   tag: 'API keys',
   summary: 'List the API keys of the project',
   auth: 'project-session',
-  mcp: false,
   query: pageQuery('apiKey', {}),
   success: {
     status: 200,
@@ -55,7 +52,6 @@ const createApiKey = route({
   description:
     'Only this response has the key, because the service stores its SHA-256. Only owners and admins make keys with a write scope. A response that is repeated under its `Idempotency-Key` no longer has the key: revoke it and create another.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
   body: z.strictObject({
     name: nameOf(100).meta({ example: 'nightly import' }),
@@ -78,15 +74,13 @@ const createApiKey = route({
   shownOnce: ['key'],
   success: {
     status: 201,
-    data: z
-      .strictObject({
-        ...apiKey.shape,
-        key: z.string().nullable().meta({
-          description: 'Shown once; null when the response is repeated.',
-          example: 'ras_4fGk29Xa_…',
-        }),
-      })
-      .meta({ id: 'CreatedApiKey' }),
+    data: component('CreatedApiKey', {
+      ...apiKey.shape,
+      key: z.string().nullable().meta({
+        description: 'Shown once; null when the response is repeated.',
+        example: 'ras_4fGk29Xa_…',
+      }),
+    }),
     description: 'The API key with its plaintext.',
   },
   errors: ['forbidden', 'limit_reached'],
@@ -107,7 +101,6 @@ const revokeApiKey = route({
   summary: 'Revoke an API key',
   description: 'Takes effect with the next request.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
   params: z.strictObject({ apiKeyId: idOf('apiKey', EXAMPLE.apiKey) }),
   success: { status: 200, data: apiKey, description: 'The revoked key.' },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import * as programs from '#core/accounts/programs/index.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
@@ -12,35 +13,31 @@ const isVerified = z.boolean().meta({
   description: 'True when the operator registered it. A client that registered itself is unverified.',
 });
 
-const assistant = z
-  .strictObject({
-    id: z.string(),
-    clientName: z.string(),
-    isVerified,
-    scopes,
-    grantedBy: z.strictObject({ id: z.string(), name: z.string() }),
-    createdAt: timestamp,
-    lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
-  })
-  .meta({ id: 'Assistant' });
+const assistant = component('Assistant', {
+  id: z.string(),
+  clientName: z.string(),
+  isVerified,
+  scopes,
+  grantedBy: z.strictObject({ id: z.string(), name: z.string() }),
+  createdAt: timestamp,
+  lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
+});
 
-const asked = z
-  .strictObject({
-    clientId: z.string(),
-    clientName: z.string(),
-    redirectHost: z.string().meta({ description: 'Address to which the browser goes afterwards, with the code.' }),
-    isVerified,
-    scopes,
-  })
-  .meta({ id: 'AskedConsent' });
+const asked = component('AskedConsent', {
+  clientId: z.string(),
+  clientName: z.string(),
+  redirectHost: z.string().meta({ description: 'Address to which the browser goes afterwards, with the code.' }),
+  isVerified,
+  scopes,
+});
 
 const oauthQuery = z.string().min(1).max(20_000).meta({
   description: 'The unchanged `request` of the redirect from the authorization server.',
 });
 
-const onward = z
-  .strictObject({ redirectTo: z.string().meta({ description: 'Address to which the browser goes.' }) })
-  .meta({ id: 'DecidedConsent' });
+const onward = component('DecidedConsent', {
+  redirectTo: z.string().meta({ description: 'Address to which the browser goes.' }),
+});
 
 const MAY_BE_GONE = ['attempt_not_found', 'attempt_expired'] as const;
 
@@ -51,7 +48,6 @@ const listAssistants = route({
   tag: 'Assistants',
   summary: 'List the assistants that people have connected to the project',
   auth: 'project-session',
-  mcp: false,
   success: {
     status: 200,
     data: z.array(assistant),
@@ -71,7 +67,6 @@ const revokeAssistant = route({
   description:
     'Takes effect with its next request. People disconnect their own assistants; owners and admins also those of others.',
   auth: 'project-session',
-  mcp: false,
   params: z.strictObject({
     assistantId: z
       .string()
@@ -93,7 +88,6 @@ const readAssistantConsent = route({
   tag: 'Assistants',
   summary: 'Read which assistant asks for access',
   auth: 'session',
-  mcp: false,
   body: z.strictObject({ oauthQuery }),
   success: { status: 200, data: asked, description: 'What it asks for.' },
   errors: MAY_BE_GONE,
@@ -109,7 +103,6 @@ const approveAssistantConsent = route({
   summary: 'Give an assistant access to the project',
   description: 'Requested scopes only. Owners and admins alone can give scopes that write.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
   body: z.strictObject({
     oauthQuery,
@@ -132,7 +125,6 @@ const denyAssistantConsent = route({
   tag: 'Assistants',
   summary: 'Refuse an assistant',
   auth: 'session',
-  mcp: false,
   body: z.strictObject({ oauthQuery }),
   success: { status: 200, data: onward, description: 'Refused; it is told so.' },
   errors: MAY_BE_GONE,

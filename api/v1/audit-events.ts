@@ -4,32 +4,30 @@ import { assertAdmin } from '#core/accounts/organizations/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
-const auditEvent = z
-  .strictObject({
-    id: idOf('auditEvent', EXAMPLE.auditEvent),
-    organizationId: idOf('organization', EXAMPLE.organization),
-    projectId: idOf('project', EXAMPLE.project).nullable(),
-    actor: z
-      .strictObject({
-        kind: z.enum(['person', 'key', 'system']),
-        id: z.string().nullable(),
-        name: z.string().nullable().meta({
-          description: 'Present name of the person or key; null for the service, and for a deleted account or key.',
-        }),
-        address: z.string().nullable(),
-      })
-      .meta({ description: 'Who, and from where.' }),
-    action: z.enum(AUDIT_ACTIONS),
-    targetId: z.string().meta({ description: 'What was changed.', example: EXAMPLE.apiKey }),
-    details: z
-      .record(z.string(), z.unknown())
-      .meta({ description: 'What changed, as the action has it.', example: { to: 'admin' } }),
-    createdAt: timestamp,
-  })
-  .meta({ id: 'AuditEvent' });
+const auditEvent = component('AuditEvent', {
+  id: idOf('auditEvent', EXAMPLE.auditEvent),
+  organizationId: idOf('organization', EXAMPLE.organization),
+  projectId: idOf('project', EXAMPLE.project).nullable(),
+  actor: z
+    .strictObject({
+      kind: z.enum(['person', 'key', 'system']),
+      id: z.string().nullable(),
+      name: z.string().nullable().meta({
+        description: 'Present name of the person or key; null for the service, and for a deleted account or key.',
+      }),
+      address: z.string().nullable(),
+    })
+    .meta({ description: 'Who, and from where.' }),
+  action: z.enum(AUDIT_ACTIONS),
+  targetId: z.string().meta({ description: 'What was changed.', example: EXAMPLE.apiKey }),
+  details: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'What changed, as the action has it.', example: { to: 'admin' } }),
+  createdAt: timestamp,
+});
 
 const listAudit = route({
   method: 'GET',
@@ -40,7 +38,6 @@ const listAudit = route({
   description:
     'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each is recorded together with the change, and never altered.',
   auth: 'session',
-  mcp: false,
   query: pageQuery('auditEvent', {
     organizationId: idOf('organization', EXAMPLE.organization),
     projectId: idOf('project', EXAMPLE.project).optional().meta({ description: 'Only changes in this project.' }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import {
   beginCheckout,
   checkoutBarrier,
@@ -27,51 +28,49 @@ const allowances = z.strictObject({
   apiWrites: z.boolean().meta({ description: 'Whether API keys may write.' }),
 });
 
-const billing = z
-  .strictObject({
-    plan: planName.meta({ description: 'The plan that counts now.' }),
-    source: z.enum(['self_hosted', 'subscription', 'none']),
-    status: z.string().nullable().meta({
-      description: 'Status of the subscription, in the words of the payment processor.',
-      example: 'active',
+const billing = component('Billing', {
+  plan: planName.meta({ description: 'The plan that counts now.' }),
+  source: z.enum(['self_hosted', 'subscription', 'none']),
+  status: z.string().nullable().meta({
+    description: 'Status of the subscription, in the words of the payment processor.',
+    example: 'active',
+  }),
+  subscription: z
+    .strictObject({
+      plan: z.enum(PAID_PLANS).nullable(),
+      priceCents: z.number().int().nullable(),
+      currency: z.string().nullable(),
+      interval: z.string().nullable(),
+      startedAt: timestamp,
+      cancelsAt: timestamp.nullable(),
+    })
+    .nullable(),
+  period: z.strictObject({
+    start: timestamp,
+    end: timestamp,
+    kind: z.enum(['subscription', 'month']),
+  }),
+  allowances,
+  usage: z.strictObject({ activeRoutines: z.number().int(), runs: z.number().int() }),
+  attention: z
+    .strictObject({ code: z.literal('payment_failed'), until: timestamp.nullable() })
+    .nullable()
+    .meta({ description: 'A failed payment, and the end of access if it stays unpaid.' }),
+  isOwner: z.boolean(),
+  checkout: z.strictObject({ available: z.boolean(), reason: z.string().nullable() }),
+  portal: z.strictObject({ available: z.boolean() }),
+  plans: z.array(
+    z.strictObject({
+      plan: planName,
+      priceCents: z.number().int(),
+      currency: z.literal('usd'),
+      allowances,
     }),
-    subscription: z
-      .strictObject({
-        plan: z.enum(PAID_PLANS).nullable(),
-        priceCents: z.number().int().nullable(),
-        currency: z.string().nullable(),
-        interval: z.string().nullable(),
-        startedAt: timestamp,
-        cancelsAt: timestamp.nullable(),
-      })
-      .nullable(),
-    period: z.strictObject({
-      start: timestamp,
-      end: timestamp,
-      kind: z.enum(['subscription', 'month']),
-    }),
-    allowances,
-    usage: z.strictObject({ activeRoutines: z.number().int(), runs: z.number().int() }),
-    attention: z
-      .strictObject({ code: z.literal('payment_failed'), until: timestamp.nullable() })
-      .nullable()
-      .meta({ description: 'A failed payment, and the end of access if it stays unpaid.' }),
-    isOwner: z.boolean(),
-    checkout: z.strictObject({ available: z.boolean(), reason: z.string().nullable() }),
-    portal: z.strictObject({ available: z.boolean() }),
-    plans: z.array(
-      z.strictObject({
-        plan: planName,
-        priceCents: z.number().int(),
-        currency: z.literal('usd'),
-        allowances,
-      }),
-    ),
-    syncedAt: timestamp.nullable().meta({
-      description: 'When the payment processor was last asked.',
-    }),
-  })
-  .meta({ id: 'Billing' });
+  ),
+  syncedAt: timestamp.nullable().meta({
+    description: 'When the payment processor was last asked.',
+  }),
+});
 
 const readBillingSummary = route({
   method: 'GET',
@@ -82,7 +81,6 @@ const readBillingSummary = route({
   description:
     'With `refresh=true` the payment processor is asked first, at most 60 times a minute for an organization. Use it after a return from the processor’s pages; the return itself grants nothing.',
   auth: 'project-session',
-  mcp: false,
   query: z.strictObject({
     refresh: z.enum(['true', 'false']).default('false').meta({
       description: 'Ask the payment processor first, for at most five seconds.',
@@ -109,20 +107,17 @@ const startCheckout = route({
   description:
     'An organization with a subscription gets the address of the portal instead. `entrypoint` names the page of the return; an unknown one means the page on billing.',
   auth: 'org-owner-session',
-  mcp: false,
   fresh: true,
-  body: z
-    .strictObject({
-      plan: z.enum(PAID_PLANS),
-      entrypoint: z
-        .string()
-        .regex(/^[a-z][a-z0-9_-]{0,49}$/, 'must be a name of at most 50 small letters, digits, - and _')
-        .meta({ example: 'billing' }),
-    })
-    .meta({ id: 'StartCheckout' }),
+  body: component('StartCheckout', {
+    plan: z.enum(PAID_PLANS),
+    entrypoint: z
+      .string()
+      .regex(/^[a-z][a-z0-9_-]{0,49}$/, 'must be a name of at most 50 small letters, digits, - and _')
+      .meta({ example: 'billing' }),
+  }),
   success: {
     status: 200,
-    data: z.strictObject({ url: z.url(), kind: z.enum(['checkout', 'portal']) }).meta({ id: 'Checkout' }),
+    data: component('Checkout', { url: z.url(), kind: z.enum(['checkout', 'portal']) }),
     description: 'Where to send the browser.',
   },
   errors: ['checkout_disabled', 'provider_error'],
@@ -140,11 +135,10 @@ const openBillingPortal = route({
   summary: 'Open the portal of the payment processor',
   description: 'There the owner changes or cancels the subscription, its means of payment and its addresses.',
   auth: 'org-owner-session',
-  mcp: false,
   fresh: true,
   success: {
     status: 200,
-    data: z.strictObject({ url: z.url() }).meta({ id: 'BillingPortal' }),
+    data: component('BillingPortal', { url: z.url() }),
     description: 'Where to send the browser, soon.',
   },
   errors: ['billing_account_missing', 'provider_error'],

@@ -6,28 +6,26 @@ import * as chats from '#core/integrations/chats/index.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { presentRunDetail } from './runs/present.ts';
 import { runDetail } from './runs/schemas.ts';
 
 const tag = 'Connections';
 
-const chat = z
-  .strictObject({
-    id: idOf('chat', EXAMPLE.chat),
-    name: z.string(),
-    kind: z.enum(CHAT_KINDS),
-    host: z.string().meta({ description: 'The host of the address. The address itself is in no response.' }),
-    goneAt: timestamp.nullable().meta({
-      description:
-        'Time since which the chat refuses the address for good; nothing is sent until the address is replaced.',
-    }),
-    goneReason: z.string().nullable().meta({ description: "The chat's own error, or its status." }),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  })
-  .meta({ id: 'Chat' });
+const chat = component('Chat', {
+  id: idOf('chat', EXAMPLE.chat),
+  name: z.string(),
+  kind: z.enum(CHAT_KINDS),
+  host: z.string().meta({ description: 'The host of the address. The address itself is in no response.' }),
+  goneAt: timestamp.nullable().meta({
+    description:
+      'Time since which the chat refuses the address for good; nothing is sent until the address is replaced.',
+  }),
+  goneReason: z.string().nullable().meta({ description: "The chat's own error, or its status." }),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
 
 const url = z.string().max(2_000).meta({
   description:
@@ -64,9 +62,8 @@ const createChat = route({
   description:
     'The host of the address determines the kind of chat. The address is stored sealed. Nothing is sent; send a test message afterwards.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
-  body: z.strictObject({ name, url }).meta({ id: 'CreateChat' }),
+  body: component('CreateChat', { name, url }),
   idempotent: true,
   success: { status: 201, location: '/v1/chats/:id', data: chat, description: 'The chat.' },
   errors: ['limit_reached'],
@@ -81,7 +78,6 @@ const readChat = route({
   tag,
   summary: 'Read a chat',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:read',
   params,
   success: { status: 200, data: chat, description: 'The chat.' },
@@ -97,10 +93,9 @@ const updateChat = route({
   summary: 'Rename a chat or give it another address',
   description: 'Another address also ends `goneAt`. Routines keep the chat.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params,
-  body: z.strictObject({ name: name.optional(), url: url.optional() }).meta({ id: 'UpdateChat' }),
+  body: component('UpdateChat', { name: name.optional(), url: url.optional() }),
   success: { status: 200, data: chat, description: 'The chat.' },
 }).to(async ({ access: { projectId }, by, params: { chatId: id }, body, deps }) => ({
   data: present(chat, await chats.changeChat(deps, by, { id, projectId }, body)),
@@ -114,7 +109,6 @@ const deleteChat = route({
   summary: 'Delete a chat with its address',
   description: 'Results that wait for it are given up, and routines send it nothing more.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params,
   success: { status: 200, data: chat, description: 'The deleted chat.' },
@@ -130,20 +124,17 @@ const testChat = route({
   summary: 'Send a test message to a chat',
   description: 'Once, and nothing is kept of it; a refusal does not stop the chat.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params,
   success: {
     status: 200,
-    data: z
-      .strictObject({
-        delivered: z.boolean(),
-        status: z.number().int().nullable().meta({ description: 'Of the response; null without one.' }),
-        error: z.string().nullable().meta({ description: 'Why it was not delivered.' }),
-        responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
-        durationMs: z.number().int(),
-      })
-      .meta({ id: 'ChatTest' }),
+    data: component('ChatTest', {
+      delivered: z.boolean(),
+      status: z.number().int().nullable().meta({ description: 'Of the response; null without one.' }),
+      error: z.string().nullable().meta({ description: 'Why it was not delivered.' }),
+      responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
+      durationMs: z.number().int(),
+    }),
     description: 'What the chat responded.',
   },
 }).to(async ({ access: { projectId }, params: { chatId: id }, deps }) => {
@@ -159,7 +150,6 @@ const redeliverChat = route({
   summary: 'Send a result to a chat again',
   description: 'Starts a new series of retries. A delivery that waits for its next attempt is sent at once.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: z.strictObject({
     runId: idOf('run', EXAMPLE.run),

@@ -6,7 +6,7 @@ import { nameOf, timestamp } from '#lib/schemas.ts';
 import { networkOf } from '../http/client-address.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, iso, pageOf, pageQuery } from '../http/schemas.ts';
+import { component, EXAMPLE, idOf, iso, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'API keys';
@@ -35,20 +35,18 @@ const subjectPattern = z
     example: 'repo:acme/site:ref:refs/heads/main',
   });
 
-const ciTrust = z
-  .strictObject({
-    id: idOf('ciTrust', EXAMPLE.ciTrust),
-    name: z.string(),
-    issuer,
-    audience,
-    subjectPattern: z.string(),
-    scopes,
-    createdBy: z
-      .strictObject({ id: z.string(), name: z.string() })
-      .meta({ description: 'The person in whose name the keys are made.' }),
-    createdAt: timestamp,
-  })
-  .meta({ id: 'CiTrust' });
+const ciTrust = component('CiTrust', {
+  id: idOf('ciTrust', EXAMPLE.ciTrust),
+  name: z.string(),
+  issuer,
+  audience,
+  subjectPattern: z.string(),
+  scopes,
+  createdBy: z
+    .strictObject({ id: z.string(), name: z.string() })
+    .meta({ description: 'The person in whose name the keys are made.' }),
+  createdAt: timestamp,
+});
 
 const listCiTrusts = route({
   method: 'GET',
@@ -57,7 +55,6 @@ const listCiTrusts = route({
   tag,
   summary: 'List the CI sign-ins of the project',
   auth: 'project-session',
-  mcp: false,
   query: pageQuery('ciTrust', {}),
   success: { status: 200, data: z.array(ciTrust), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
@@ -75,20 +72,17 @@ const createCiTrust = route({
   description:
     'A job of GitHub Actions, GitLab CI or another issuer of OpenID Connect then exchanges its ID token for an API key that works for an hour: the CI system stores no secret. Only owners and admins give scopes that write.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
-  body: z
-    .strictObject({
-      name: nameOf(100).meta({ example: 'Deploy from main' }),
-      issuer,
-      audience,
-      subjectPattern,
-      scopes: scopes
-        .min(1)
-        .max(SCOPES.length)
-        .transform((given) => [...new Set(given)]),
-    })
-    .meta({ id: 'CreateCiTrust' }),
+  body: component('CreateCiTrust', {
+    name: nameOf(100).meta({ example: 'Deploy from main' }),
+    issuer,
+    audience,
+    subjectPattern,
+    scopes: scopes
+      .min(1)
+      .max(SCOPES.length)
+      .transform((given) => [...new Set(given)]),
+  }),
   idempotent: true,
   success: { status: 201, data: ciTrust, description: 'The CI sign-in.' },
   errors: ['forbidden', 'limit_reached'],
@@ -106,7 +100,6 @@ const deleteCiTrust = route({
   summary: 'End a CI sign-in',
   description: 'Keys that its jobs hold are revoked with it.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
   params: z.strictObject({ ciTrustId: idOf('ciTrust', EXAMPLE.ciTrust) }),
   success: { status: 200, data: ciTrust, description: 'The ended CI sign-in.' },
@@ -125,23 +118,18 @@ const exchangeIdToken = route({
   description:
     'The project must trust the issuer, audience and subject of the token, and a published key of the issuer must have signed it. `ras login --oidc` calls this operation.',
   auth: 'none',
-  mcp: false,
-  body: z
-    .strictObject({
-      projectId: idOf('project', EXAMPLE.project),
-      token: z.string().min(1).max(20_000).meta({ description: 'The ID token, a JSON Web Token.' }),
-    })
-    .meta({ id: 'ExchangeIdToken' }),
+  body: component('ExchangeIdToken', {
+    projectId: idOf('project', EXAMPLE.project),
+    token: z.string().min(1).max(20_000).meta({ description: 'The ID token, a JSON Web Token.' }),
+  }),
   success: {
     status: 200,
-    data: z
-      .strictObject({
-        key: z.string().meta({ description: 'The API key.', example: 'ras_4fGk29Xa_…' }),
-        projectId: idOf('project', EXAMPLE.project),
-        scopes,
-        expiresAt: timestamp,
-      })
-      .meta({ id: 'CiKey' }),
+    data: component('CiKey', {
+      key: z.string().meta({ description: 'The API key.', example: 'ras_4fGk29Xa_…' }),
+      projectId: idOf('project', EXAMPLE.project),
+      scopes,
+      expiresAt: timestamp,
+    }),
     description: 'The key. It is shown here only.',
   },
   errors: ['invalid_id_token', 'forbidden', 'limit_reached', 'rate_limited', 'service_unavailable'],

@@ -4,7 +4,7 @@ import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../http/schemas.ts';
+import { component, EXAMPLE, idOf } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { scheduleFields } from '#core/authoring/definition/index.ts';
 import { deliveryOf, mailDelivery } from './settings-schemas.ts';
@@ -18,16 +18,15 @@ const fields = {
   timezone: scheduleFields.timezone,
 };
 
-const digest = z
-  .strictObject({
+const digest = component(
+  'Digest',
+  {
     ...fields,
     nextAt: timestamp.nullable().meta({ description: 'When the next one is due; null when off.' }),
     mailDelivery,
-  })
-  .meta({
-    id: 'Digest',
-    description: 'When the caller gets the digest of a project; `off` after unsubscribing.',
-  });
+  },
+  { description: 'When the caller gets the digest of a project; `off` after unsubscribing.' },
+);
 
 const params = z.strictObject({ projectId: idOf('project', EXAMPLE.project) });
 
@@ -38,7 +37,6 @@ const readDigest = route({
   tag,
   summary: 'Read the times of your digest of a project',
   auth: 'session',
-  mcp: false,
   params,
   success: { status: 200, data: digest, description: 'Your choice.' },
 }).to(async ({ access, params: { projectId }, deps }) => {
@@ -55,7 +53,6 @@ const updateDigest = route({
   description:
     'For the caller alone. A digest has the new results and problems since the previous one. Digests that are due at the same time are one mail about all their projects. Without news there is no mail, and there are never two on one date.',
   auth: 'session',
-  mcp: false,
   params,
   body: z.strictObject(fields).partial().meta({ id: 'UpdateDigest' }),
   success: { status: 200, data: digest, description: 'Your choice.' },

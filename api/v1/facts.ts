@@ -6,7 +6,7 @@ import { etagOf, versionsIn } from '../http/entity-tag.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { decimal, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { component, decimal, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { author } from './routines/version-schemas.ts';
 
@@ -20,45 +20,42 @@ const text = z
     example: 'Brand terms: Acme, Acme Cloud\nGross margin: 62 %',
   });
 
-const projectFacts = z
-  .strictObject({
-    version: z.number().int().meta({ description: 'Number of changes; 0 before the first.' }),
-    text,
-    createdBy: author.nullable().meta({ description: 'The author of this version.' }),
-    createdAt: timestamp.nullable(),
-  })
-  .meta({ id: 'ProjectFacts' });
+const projectFacts = component('ProjectFacts', {
+  version: z.number().int().meta({ description: 'Number of changes; 0 before the first.' }),
+  text,
+  createdBy: author.nullable().meta({ description: 'The author of this version.' }),
+  createdAt: timestamp.nullable(),
+});
 
 const lines = z.array(z.string()).meta({ description: 'The first five, cut at 300 characters.' });
 
 const versionShape = {
   version: z.number().int(),
   length: z.number().int().meta({ description: 'Characters of the text.' }),
-  changes: z
-    .strictObject({
+  changes: component(
+    'FactsChanges',
+    {
       counts: z.strictObject({ added: z.number().int(), removed: z.number().int() }),
       added: lines,
       removed: lines,
-    })
-    .meta({
-      id: 'FactsChanges',
+    },
+    {
       description:
         'Lines that only one of this and the previous version has; moved lines do not count. In the first version all lines count as added.',
-    }),
+    },
+  ),
   createdBy: author.nullable(),
   createdAt: timestamp,
 };
 
-const versionSummary = z.strictObject(versionShape).meta({ id: 'FactsVersionSummary' });
-const factsVersion = z
-  .strictObject({
-    ...versionShape,
-    text: z.string(),
-    before: z.string().nullable().meta({
-      description: 'The text of the previous version; null for the first one, and when it is no longer kept.',
-    }),
-  })
-  .meta({ id: 'FactsVersion' });
+const versionSummary = component('FactsVersionSummary', versionShape);
+const factsVersion = component('FactsVersion', {
+  ...versionShape,
+  text: z.string(),
+  before: z.string().nullable().meta({
+    description: 'The text of the previous version; null for the first one, and when it is no longer kept.',
+  }),
+});
 
 const params = z.strictObject({ projectId: idOf('project', EXAMPLE.project) });
 const headers = { ETag: 'The version, for `If-Match` on PUT.' };
@@ -91,10 +88,9 @@ const writeFacts = route({
   description:
     'A changed text is a new version; the same text changes nothing. The next manual run of each routine with `facts: true` gets it. Scheduled runs of active routines keep the proven version, until the routine is activated again after a successful manual run. With `If-Match` the change is refused if someone else has changed the facts meanwhile; `"0"` expects that there are none.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
-  body: z.strictObject({ text }).meta({ id: 'WriteFacts' }),
+  body: component('WriteFacts', { text }),
   conditional: true,
   success: { status: 200, data: projectFacts, description: 'The newest version.', headers },
   errors: ['precondition_failed'],
@@ -116,7 +112,6 @@ const listFactsVersions = route({
   summary: 'List the versions of the facts of the project',
   description: `The newest ${facts.KEPT_FACTS} are kept, and older ones that a routine, its proof or a kept run refers to.`,
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   params,
   query: pageQuery('revision', {}),
@@ -136,7 +131,6 @@ const readFactsVersion = route({
   tag,
   summary: 'Read a version of the facts of the project',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   params: z.strictObject({
     ...params.shape,

@@ -4,7 +4,7 @@ import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { emailAddress, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { component, emailAddress, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { organization } from './organizations.ts';
 
@@ -12,16 +12,14 @@ const tag = 'Members';
 
 const role = z.enum(['admin', 'member']);
 
-const invitation = z
-  .strictObject({
-    id: idOf('invitation', EXAMPLE.invitation),
-    organizationId: idOf('organization', EXAMPLE.organization),
-    email: z.string().meta({ example: 'grace@example.com' }),
-    role,
-    createdAt: timestamp,
-    expiresAt: timestamp,
-  })
-  .meta({ id: 'Invitation' });
+const invitation = component('Invitation', {
+  id: idOf('invitation', EXAMPLE.invitation),
+  organizationId: idOf('organization', EXAMPLE.organization),
+  email: z.string().meta({ example: 'grace@example.com' }),
+  role,
+  createdAt: timestamp,
+  expiresAt: timestamp,
+});
 
 const organizationId = idOf('organization', EXAMPLE.organization);
 const invitationParams = z.strictObject({
@@ -37,7 +35,6 @@ const listInvitations = route({
   summary: 'List open invitations',
   description: 'Needs the role owner or admin.',
   auth: 'session',
-  mcp: false,
   params: z.strictObject({ organizationId }),
   query: pageQuery('invitation', {}),
   success: {
@@ -61,7 +58,6 @@ const createInvitation = route({
   description:
     'Needs the role owner or admin. The invitation is valid for seven days and only for this address, and replaces an earlier one. Only this response has the token, and the mail if there is a mail server. Ownership can be handed over to a member afterwards.',
   auth: 'session',
-  mcp: false,
   fresh: true,
   params: z.strictObject({ organizationId }),
   body: z.strictObject({ email: emailAddress, role: role.default('member') }),
@@ -69,12 +65,10 @@ const createInvitation = route({
   shownOnce: ['token'],
   success: {
     status: 201,
-    data: z
-      .strictObject({
-        ...invitation.shape,
-        token: z.string().nullable().meta({ description: 'Shown once; null when the response is repeated.' }),
-      })
-      .meta({ id: 'CreatedInvitation' }),
+    data: component('CreatedInvitation', {
+      ...invitation.shape,
+      token: z.string().nullable().meta({ description: 'Shown once; null when the response is repeated.' }),
+    }),
     description: 'The invitation with its token.',
   },
   errors: ['forbidden', 'already_member', 'limit_reached'],
@@ -92,7 +86,6 @@ const deleteInvitation = route({
   summary: 'Withdraw an invitation',
   description: 'Needs the role owner or admin.',
   auth: 'session',
-  mcp: false,
   params: invitationParams,
   success: { status: 200, data: invitation, description: 'The withdrawn invitation.' },
   errors: ['forbidden'],
@@ -111,7 +104,6 @@ const acceptInvitation = route({
   description:
     'Needs a sign-in with the invited address. Uses up the invitation. An unknown or expired token, or one for another address, gets the same 404.',
   auth: 'session',
-  mcp: false,
   body: z.strictObject({
     token: z.string().max(100).meta({ description: 'From the mail, or from the person who invited you.' }),
   }),

@@ -4,20 +4,18 @@ import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, personId } from '../http/schemas.ts';
+import { component, EXAMPLE, idOf, personId } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'Members';
 
-const member = z
-  .strictObject({
-    userId: personId,
-    name: z.string(),
-    email: z.string(),
-    role: z.enum(['owner', 'admin', 'member']),
-    joinedAt: timestamp,
-  })
-  .meta({ id: 'Member' });
+const member = component('Member', {
+  userId: personId,
+  name: z.string(),
+  email: z.string(),
+  role: z.enum(['owner', 'admin', 'member']),
+  joinedAt: timestamp,
+});
 
 function named(resource: 'apiKey' | 'connection') {
   const projectId = idOf('project', EXAMPLE.project);
@@ -28,17 +26,15 @@ const revokedKeys = z
   .array(named('apiKey').meta({ id: 'RevokedKey' }))
   .meta({ description: 'API keys that the person had made, and that were revoked with this.' });
 
-const changedMember = z.strictObject({ ...member.shape, revokedKeys }).meta({ id: 'ChangedMember' });
+const changedMember = component('ChangedMember', { ...member.shape, revokedKeys });
 
-const removedMember = z
-  .strictObject({
-    ...changedMember.shape,
-    connections: z.array(named('connection').meta({ id: 'EndedSignIn' })).meta({
-      description:
-        'Connections whose last sign-in was the person’s: runs no longer act as them, and another person must sign in.',
-    }),
-  })
-  .meta({ id: 'RemovedMember' });
+const removedMember = component('RemovedMember', {
+  ...changedMember.shape,
+  connections: z.array(named('connection').meta({ id: 'EndedSignIn' })).meta({
+    description:
+      'Connections whose last sign-in was the person’s: runs no longer act as them, and another person must sign in.',
+  }),
+});
 
 const organizationId = idOf('organization', EXAMPLE.organization);
 const memberParams = z.strictObject({ organizationId, userId: personId });
@@ -50,7 +46,6 @@ const listMembers = route({
   tag,
   summary: 'List the members of an organization',
   auth: 'session',
-  mcp: false,
   params: z.strictObject({ organizationId }),
   success: {
     status: 200,
@@ -71,7 +66,6 @@ const changeMemberRole = route({
   description:
     'Needs the role owner or admin. Only an owner can make or unmake an owner: to hand an organization over, make another person an owner, then change your own role. An organization always has an owner. When an owner or admin becomes a member, their API keys with a write scope are revoked.',
   auth: 'session',
-  mcp: false,
   fresh: true,
   params: memberParams,
   body: z.strictObject({ role: z.enum(['owner', 'admin', 'member']) }),
@@ -93,7 +87,6 @@ const removeMember = route({
   description:
     'Owners and admins remove others, owners also owners; everyone except the last owner may leave. The removal takes effect with the next request. The person’s API keys are revoked, unless an owner sets `keepKeys=true`. Connections that they signed in to become `needs_reauthorization`, so that no run acts as them.',
   auth: 'session',
-  mcp: false,
   fresh: true,
   params: memberParams,
   query: z.strictObject({
@@ -110,13 +103,11 @@ const removeMember = route({
   return { data: present(removedMember, removed) };
 });
 
-const endedSessions = z
-  .strictObject({
-    ended: z.number().int().meta({ description: 'Sessions of the person.' }),
-    revokedKeys,
-    disconnectedAssistants: z.number().int(),
-  })
-  .meta({ id: 'EndedSessions' });
+const endedSessions = component('EndedSessions', {
+  ended: z.number().int().meta({ description: 'Sessions of the person.' }),
+  revokedKeys,
+  disconnectedAssistants: z.number().int(),
+});
 
 const endMemberSessions = route({
   method: 'DELETE',
@@ -127,7 +118,6 @@ const endMemberSessions = route({
   description:
     'Needs the role owner or admin; only an owner ends an owner’s sessions. Each session of the person must give a proof (`reauthentication_required`) before its next request in this organization; other organizations are not affected. Five times an hour for each member.',
   auth: 'session',
-  mcp: false,
   fresh: true,
   params: memberParams,
   query: z.strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import { patchFigures, type ModelOption } from '#core/models/directory/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import type { ProjectSessionAccess } from '../access.ts';
@@ -20,17 +21,15 @@ export const modelId = z
   .max(300)
   .meta({ description: 'The id of a model of a source.', example: 'fixture/writer-small' });
 
-const figuresPatch = z
-  .strictObject({
-    modelId,
-    contextTokens: tokens.optional().meta({ example: 32_768 }),
-    maxOutputTokens: tokens.optional(),
-    prices: z
-      .strictObject({ input: price, output: price, cachedInput: price.nullable().default(null) })
-      .nullable()
-      .optional(),
-  })
-  .meta({ id: 'UpdateModelFigures' });
+const figuresPatch = component('UpdateModelFigures', {
+  modelId,
+  contextTokens: tokens.optional().meta({ example: 32_768 }),
+  maxOutputTokens: tokens.optional(),
+  prices: z
+    .strictObject({ input: price, output: price, cachedInput: price.nullable().default(null) })
+    .nullable()
+    .optional(),
+});
 
 const updateModelFigures = route({
   method: 'PATCH',
@@ -41,7 +40,6 @@ const updateModelFigures = route({
   description:
     'Sets figures that neither the model’s server nor the operator states, for the whole organization. Needs the role owner or admin. A missing field keeps its value; null removes it. If the operator limits the spending of organizations, only the operator can set prices (403).',
   auth: 'project-session',
-  mcp: false,
   body: figuresPatch,
   success: { status: 200, data: modelOption, description: 'The model as it is now.' },
   errors: ['invalid_model', 'forbidden', 'limit_reached', 'models_unavailable'],

@@ -2,38 +2,36 @@ import { z } from 'zod';
 import { CHECKS, estimateTest, testModel } from '#core/upkeep/model-tests/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { present } from '../http/present.ts';
-import { dollars } from '../http/schemas.ts';
+import { component, dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { findSourced, modelId } from './model-figures.ts';
 import { modelAbilities, presentAbilities } from './models.ts';
 import { usage, withTotal } from './runs/result-schema.ts';
 
-const modelTest = z
-  .strictObject({
-    modelId,
-    dryRun: z.boolean(),
-    estimate: z
-      .strictObject({
-        inputTokens: z.int(),
-        outputTokens: z.int(),
-        costUsd: dollars.nullable().meta({ example: '0.00191' }),
-      })
-      .meta({ description: 'The most that the test can use; `costUsd` null without prices.' }),
-    checks: z.array(
-      z.strictObject({
-        kind: z.enum(CHECKS),
-        state: z.enum(['passed', 'failed', 'not_made']),
-        words: z.string().nullable().meta({
-          description: 'The response, or the words of a provider that refused.',
-          example: 'It kept to the schema: “{"country":"France","capital":"Paris"}”',
-        }),
-        durationMs: z.int().nullable(),
+const modelTest = component('ModelTest', {
+  modelId,
+  dryRun: z.boolean(),
+  estimate: z
+    .strictObject({
+      inputTokens: z.int(),
+      outputTokens: z.int(),
+      costUsd: dollars.nullable().meta({ example: '0.00191' }),
+    })
+    .meta({ description: 'The most that the test can use; `costUsd` null without prices.' }),
+  checks: z.array(
+    z.strictObject({
+      kind: z.enum(CHECKS),
+      state: z.enum(['passed', 'failed', 'not_made']),
+      words: z.string().nullable().meta({
+        description: 'The response, or the words of a provider that refused.',
+        example: 'It kept to the schema: “{"country":"France","capital":"Paris"}”',
       }),
-    ),
-    usage: usage.nullable().meta({ description: 'Its usage; null with `dryRun`.' }),
-    abilities: modelAbilities,
-  })
-  .meta({ id: 'ModelTest' });
+      durationMs: z.int().nullable(),
+    }),
+  ),
+  usage: usage.nullable().meta({ description: 'Its usage; null with `dryRun`.' }),
+  abilities: modelAbilities,
+});
 
 const testModelNow = route({
   method: 'POST',
@@ -44,8 +42,7 @@ const testModelNow = route({
   description:
     'Asks the model for a short text, a call of a tool and a text by a schema, and remembers its abilities. The cost of these three requests counts towards the budgets of project and organization, and is listed in their usage as `model-tests`; `dryRun: true` returns only the greatest cost. Needs the role owner or admin. At most 30 an hour for an organization.',
   auth: 'project-session',
-  mcp: false,
-  body: z.strictObject({ modelId, dryRun: z.boolean().default(false) }).meta({ id: 'TestModel' }),
+  body: component('TestModel', { modelId, dryRun: z.boolean().default(false) }),
   success: { status: 200, data: modelTest, description: 'The outcome of each check.' },
   errors: ['invalid_model', 'forbidden', 'allowance_exceeded', 'models_unavailable'],
 }).to(async ({ access, body, deps }) => {

@@ -3,7 +3,7 @@ import { FIGURE_ORIGINS, MODEL_PROVIDERS, type ModelOption } from '#core/models/
 import { MODEL_DIALECTS } from '#lib/config/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { anyId, dollars } from '../http/schemas.ts';
+import { anyId, component, dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 export const prices = z
@@ -17,60 +17,57 @@ export const prices = z
 const origin = z.enum(FIGURE_ORIGINS).nullable();
 const able = z.boolean().nullable();
 
-export const modelAbilities = z
-  .strictObject({ structuredOutputs: able, tools: able, parallelToolCalls: able, streaming: able, effort: able })
-  .meta({
-    id: 'ModelAbilities',
+export const modelAbilities = component(
+  'ModelAbilities',
+  { structuredOutputs: able, tools: able, parallelToolCalls: able, streaming: able, effort: able },
+  {
     description: 'Abilities of the model by its list, its kind of server, a test or earlier calls; null when unknown.',
-  });
+  },
+);
 
-export const modelOption = z
-  .strictObject({
-    provider: z.enum(MODEL_PROVIDERS),
-    connectionId: anyId.nullable(),
-    modelId: z.string().meta({
-      description: 'With several model sources, most ids begin with the name of their source.',
-    }),
-    name: z.string(),
-    source: z.string().nullable().meta({
-      description: 'The model source, of `GET /v1/model-sources`; null on a personal account.',
-      example: 'ollama',
-    }),
-    contextTokens: z.number().int().nullable(),
-    maxOutputTokens: z.number().int().nullable().meta({
-      description: 'The most tokens of one response; null where it is not known.',
-    }),
-    structuredOutputs: z.boolean().meta({
-      description: 'True when the request itself enforces a `resultSchema`; otherwise only the prompt states it.',
-    }),
-    abilities: modelAbilities,
-    prices,
-    figures: z.strictObject({ contextTokens: origin, maxOutputTokens: origin, prices: origin }).meta({
-      description:
-        'Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null when unknown.',
-    }),
-  })
-  .meta({ id: 'ModelOption' });
+export const modelOption = component('ModelOption', {
+  provider: z.enum(MODEL_PROVIDERS),
+  connectionId: anyId.nullable(),
+  modelId: z.string().meta({
+    description: 'With several model sources, most ids begin with the name of their source.',
+  }),
+  name: z.string(),
+  source: z.string().nullable().meta({
+    description: 'The model source, of `GET /v1/model-sources`; null on a personal account.',
+    example: 'ollama',
+  }),
+  contextTokens: z.number().int().nullable(),
+  maxOutputTokens: z.number().int().nullable().meta({
+    description: 'The most tokens of one response; null where it is not known.',
+  }),
+  structuredOutputs: z.boolean().meta({
+    description: 'True when the request itself enforces a `resultSchema`; otherwise only the prompt states it.',
+  }),
+  abilities: modelAbilities,
+  prices,
+  figures: z.strictObject({ contextTokens: origin, maxOutputTokens: origin, prices: origin }).meta({
+    description:
+      'Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null when unknown.',
+  }),
+});
 
-const modelSource = z
-  .strictObject({
-    name: z.string().meta({ example: 'ollama' }),
-    label: z.string().meta({ description: 'Its name for people.', example: 'Ollama' }),
-    dialect: z.enum(MODEL_DIALECTS).meta({ description: 'The kind of server.' }),
-    local: z.boolean().meta({ description: 'A server of the operator’s own, whose models cost nothing.' }),
-    baseUrl: z.string().nullable().meta({ description: 'Its address; null in production.', example: null }),
-    state: z.enum(['ready', 'stale', 'unavailable']).meta({
-      description: '`stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.',
-    }),
-    lastError: z.string().nullable().meta({
-      description: 'One sentence about the fault of its last request, and the remedy.',
-      example: 'Ollama refused the connection. Is it running?',
-    }),
-    latencyMs: z.number().int().nullable().meta({ description: 'Of the last list.' }),
-    models: z.number().int().meta({ description: 'The models of its last list.' }),
-    fetchedAt: timestamp.nullable(),
-  })
-  .meta({ id: 'ModelSource' });
+const modelSource = component('ModelSource', {
+  name: z.string().meta({ example: 'ollama' }),
+  label: z.string().meta({ description: 'Its name for people.', example: 'Ollama' }),
+  dialect: z.enum(MODEL_DIALECTS).meta({ description: 'The kind of server.' }),
+  local: z.boolean().meta({ description: 'A server of the operator’s own, whose models cost nothing.' }),
+  baseUrl: z.string().nullable().meta({ description: 'Its address; null in production.', example: null }),
+  state: z.enum(['ready', 'stale', 'unavailable']).meta({
+    description: '`stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.',
+  }),
+  lastError: z.string().nullable().meta({
+    description: 'One sentence about the fault of its last request, and the remedy.',
+    example: 'Ollama refused the connection. Is it running?',
+  }),
+  latencyMs: z.number().int().nullable().meta({ description: 'Of the last list.' }),
+  models: z.number().int().meta({ description: 'The models of its last list.' }),
+  fetchedAt: timestamp.nullable(),
+});
 
 const listModels = route({
   method: 'GET',
@@ -116,7 +113,6 @@ const listModelSources = route({
   description:
     'The model servers in the order of the configuration, each with its state and the error of its last request. A server that is away does not hide models of the others.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'models:read',
   success: { status: 200, data: z.array(modelSource), description: 'The sources.' },
 }).to(async ({ deps }) => ({

@@ -5,29 +5,25 @@ import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
-export const project = z
-  .strictObject({
-    id: idOf('project', EXAMPLE.project),
-    organizationId: idOf('organization', EXAMPLE.organization),
-    name: z.string(),
-    isDemo: z.boolean().meta({
-      description: 'Whether its runs are invented: true only for the demo of a local start.',
-    }),
-    createdAt: timestamp,
-  })
-  .meta({ id: 'Project' });
+export const project = component('Project', {
+  id: idOf('project', EXAMPLE.project),
+  organizationId: idOf('organization', EXAMPLE.organization),
+  name: z.string(),
+  isDemo: z.boolean().meta({
+    description: 'Whether its runs are invented: true only for the demo of a local start.',
+  }),
+  createdAt: timestamp,
+});
 
-export const organization = z
-  .strictObject({
-    id: idOf('organization', EXAMPLE.organization),
-    name: z.string(),
-    role: z.enum(['owner', 'admin', 'member']).meta({ description: 'Your role in it.' }),
-    createdAt: timestamp,
-  })
-  .meta({ id: 'Organization' });
+export const organization = component('Organization', {
+  id: idOf('organization', EXAMPLE.organization),
+  name: z.string(),
+  role: z.enum(['owner', 'admin', 'member']).meta({ description: 'Your role in it.' }),
+  createdAt: timestamp,
+});
 
 const confirmation = z.strictObject({
   confirm: z
@@ -44,7 +40,6 @@ const listOrganizations = route({
   tag: 'Organizations and projects',
   summary: 'List the organizations you belong to',
   auth: 'session',
-  mcp: false,
   query: pageQuery('organization', {}),
   success: { status: 200, data: z.array(organization), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
@@ -62,7 +57,6 @@ const deleteOrganization = route({
   description:
     'Needs the role owner, no active routine in any project, no subscription, and its name as `confirm`. Access ends at once: API keys are revoked, credentials erased, open runs cancelled. Retention erases the content of runs.',
   auth: 'session',
-  mcp: false,
   fresh: true,
   params: z.strictObject({ organizationId: idOf('organization', EXAMPLE.organization) }),
   query: confirmation,
@@ -82,7 +76,6 @@ const deleteProject = route({
   description:
     'Needs the role owner or admin, no active routine, and its name as `confirm`. Access ends at once: API keys are revoked, credentials erased, open runs cancelled. Retention erases the content of runs.',
   auth: 'session',
-  mcp: false,
   fresh: true,
   params: z.strictObject({ projectId: idOf('project', EXAMPLE.project) }),
   query: confirmation,
@@ -100,13 +93,12 @@ const createOrganization = route({
   tag: 'Organizations and projects',
   summary: 'Create an organization with its default project',
   auth: 'session',
-  mcp: false,
   body: z.strictObject({ name: nameOf(100).meta({ example: 'Acme' }) }),
   idempotent: true,
   success: {
     status: 201,
     location: '/v1/organizations/:id',
-    data: z.strictObject({ ...organization.shape, defaultProject: project }).meta({ id: 'CreatedOrganization' }),
+    data: component('CreatedOrganization', { ...organization.shape, defaultProject: project }),
     description: 'The organization, which you own, and its default project.',
   },
   errors: ['limit_reached'],
@@ -131,7 +123,6 @@ const listProjects = route({
   tag: 'Organizations and projects',
   summary: 'List your projects',
   auth: 'session',
-  mcp: false,
   query: pageQuery('project', {
     organizationId: z.string().max(64).optional().meta({ description: 'Only projects of this organization.' }),
   }),
@@ -154,7 +145,6 @@ const createProject = route({
   summary: 'Create a project',
   description: 'Needs the role owner or admin in the organization.',
   auth: 'session',
-  mcp: false,
   body: z.strictObject({
     organizationId: z.string().max(64).meta({ example: EXAMPLE.organization }),
     name: nameOf(100).meta({ example: 'Website' }),

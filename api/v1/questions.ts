@@ -1,52 +1,42 @@
 import { z } from 'zod';
 import * as questions from '#core/execution/questions/index.ts';
-import { timestamp } from '#lib/schemas.ts';
+import { keyOf, timestamp } from '#lib/schemas.ts';
 import { mayWriteRoutines, programOf } from '../access.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../http/schemas.ts';
+import { component, EXAMPLE, idOf, pageOf, pageQuery, sentencesOf, wordOf } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { author } from './routines/version-schemas.ts';
 
 const tag = 'Runs';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-const STATES = Object.keys(questions.QUESTION_STATES) as [questions.QuestionState, ...questions.QuestionState[]];
-
 const runId = idOf('run', EXAMPLE.run);
 
-export const question = z
-  .strictObject({
-    id: idOf('question', EXAMPLE.question),
-    routineId: idOf('routine', EXAMPLE.routine),
-    routineName: z.string(),
-    runId: runId.meta({ description: 'The run that asked it first.' }),
-    lastRunId: runId.meta({ description: 'The last run that asked the same.' }),
-    times: z.number().int().meta({ description: 'How many times runs have asked it.' }),
-    question: z.string().nullable().meta({ description: 'As a model wrote it; null once it is erased.' }),
-    choices: z.array(z.string()).nullable().meta({ description: 'Answers that the model proposes.' }),
-    default: z
-      .string()
-      .nullable()
-      .meta({ description: 'Answer that counts until there is another; null without one.' }),
-    state: wordOf(STATES).meta({
-      description: Object.entries(questions.QUESTION_STATES)
-        .map(([state, meaning]) => `\`${state}\`: ${meaning}.`)
-        .join(' '),
-    }),
-    answer: z.string().nullable(),
-    answeredBy: author.nullable(),
-    decidedAt: timestamp.nullable().meta({ description: 'When it was answered, expired or closed.' }),
-    answerRunId: runId.nullable().meta({ description: 'The run that the answer has started.' }),
-    runRefused: z.string().nullable().meta({
-      description:
-        'The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`.',
-    }),
-    expiresAt: timestamp,
-    createdAt: timestamp,
-    lastAskedAt: timestamp,
-  })
-  .meta({ id: 'AskedQuestion' });
+export const question = component('AskedQuestion', {
+  id: idOf('question', EXAMPLE.question),
+  routineId: idOf('routine', EXAMPLE.routine),
+  routineName: z.string(),
+  runId: runId.meta({ description: 'The run that asked it first.' }),
+  lastRunId: runId.meta({ description: 'The last run that asked the same.' }),
+  times: z.number().int().meta({ description: 'How many times runs have asked it.' }),
+  question: z.string().nullable().meta({ description: 'As a model wrote it; null once it is erased.' }),
+  choices: z.array(z.string()).nullable().meta({ description: 'Answers that the model proposes.' }),
+  default: z.string().nullable().meta({ description: 'Answer that counts until there is another; null without one.' }),
+  state: wordOf(questions.QUESTION_STATES).meta({
+    description: sentencesOf(questions.QUESTION_STATES),
+  }),
+  answer: z.string().nullable(),
+  answeredBy: author.nullable(),
+  decidedAt: timestamp.nullable().meta({ description: 'When it was answered, expired or closed.' }),
+  answerRunId: runId.nullable().meta({ description: 'The run that the answer has started.' }),
+  runRefused: z.string().nullable().meta({
+    description:
+      'The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`.',
+  }),
+  expiresAt: timestamp,
+  createdAt: timestamp,
+  lastAskedAt: timestamp,
+});
 
 const params = z.strictObject({ questionId: idOf('question', EXAMPLE.question) });
 
@@ -64,7 +54,7 @@ const listQuestions = route({
   mcp: { toolset: 'questions', view: VIEW },
   scope: 'runs:read',
   query: pageQuery('question', {
-    state: z.enum(STATES).optional().meta({ description: 'Only those in this state.' }),
+    state: keyOf(questions.QUESTION_STATES).optional().meta({ description: 'Only those in this state.' }),
     routineId: idOf('routine', EXAMPLE.routine).optional().meta({ description: 'Questions of this routine only.' }),
     runId: runId.optional().meta({ description: 'Questions that this run asked, first or last.' }),
   }),
@@ -82,7 +72,6 @@ const readQuestion = route({
   tag,
   summary: 'Read a question of a run',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params,
   success: { status: 200, data: question, description: 'The question.' },
@@ -104,9 +93,7 @@ const answerQuestion = route({
   mcp: { toolset: 'questions', view: [...VIEW, 'answer', 'answerRunId'] },
   scope: 'runs:write',
   params,
-  body: z
-    .strictObject({ answer: z.string().min(1, NOT_EMPTY).max(4_000).regex(/\S/, NOT_EMPTY).trim() })
-    .meta({ id: 'AnswerQuestion' }),
+  body: component('AnswerQuestion', { answer: z.string().min(1, NOT_EMPTY).max(4_000).regex(/\S/, NOT_EMPTY).trim() }),
   idempotent: true,
   success: { status: 200, data: question, description: 'The answered question.' },
   errors: ['question_closed'],

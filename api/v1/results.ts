@@ -2,8 +2,18 @@ import { z } from 'zod';
 import * as results from '#core/execution/results/index.ts';
 import { RUN_REASONS, TRIGGERS } from '#core/execution/run-states/index.ts';
 import { actorId, type ProjectAccess } from '../access.ts';
-import { instant, timestamp } from '#lib/schemas.ts';
-import { dollars, EXAMPLE, idOf, pageOf, pageQuery, searchedIn, wordOf } from '../http/schemas.ts';
+import { instant, keyOf, timestamp } from '#lib/schemas.ts';
+import {
+  component,
+  dollars,
+  EXAMPLE,
+  idOf,
+  meaningsOf,
+  pageOf,
+  pageQuery,
+  searchedIn,
+  wordOf,
+} from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
 import { scheduleFields } from '#core/authoring/definition/index.ts';
@@ -11,81 +21,75 @@ import { changes, outcomes, urgency } from './runs/result-schema.ts';
 
 const tag = 'Results';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-const kinds = Object.keys(results.RESULT_KINDS) as [results.ResultKind, ...results.ResultKind[]];
-
 const lines = z.array(z.string()).max(5);
 
-const result = z
-  .strictObject({
-    runId: idOf('run', EXAMPLE.run),
-    routineId: idOf('routine', EXAMPLE.routine),
-    routineName: z.string(),
-    kind: z.enum(kinds).meta({
-      description: `Kind of the result, by its difference from the previous one: ${Object.entries(results.RESULT_KINDS)
-        .map(([kind, why]) => `\`${kind}\` (${why})`)
-        .join(', ')}. All but \`unchanged\` are worth reading.`,
+const result = component('Result', {
+  runId: idOf('run', EXAMPLE.run),
+  routineId: idOf('routine', EXAMPLE.routine),
+  routineName: z.string(),
+  kind: keyOf(results.RESULT_KINDS).meta({
+    description: `Kind of the result, by its difference from the previous one: ${meaningsOf(results.RESULT_KINDS)}. All but \`unchanged\` are worth reading.`,
+  }),
+  trigger: z.enum(TRIGGERS),
+  state: z.enum(['succeeded', 'failed']),
+  reason: wordOf(RUN_REASONS).nullable().meta({ description: 'Why the run failed.' }),
+  errorMessage: z.string().nullable(),
+  outcome: outcomes.nullable(),
+  outcomeSummary: z.string().nullable(),
+  urgency: urgency.nullable().meta({ description: 'As on the run.' }),
+  excerpt: z.string().nullable().meta({ description: 'The beginning of the text, at most 600 characters.' }),
+  goesOn: z.boolean().meta({ description: 'Whether the text continues after the excerpt.' }),
+  changes: changes
+    .omit({ unchangedRuns: true, truncated: true })
+    .meta({
+      id: 'ResultChanges',
+      description:
+        'Differences of its data from the data delivered last: all counts, and the first five items of each kind.',
+    })
+    .nullable(),
+  lines: z
+    .strictObject({
+      counts: z.strictObject({ added: z.number().int(), removed: z.number().int() }),
+      added: lines,
+      removed: lines,
+    })
+    .nullable()
+    .meta({
+      id: 'ResultLines',
+      description:
+        'Lines that only one of this and the previous result has, within the first 20,000 characters of each. Null for a result with data.',
     }),
-    trigger: z.enum(TRIGGERS),
-    state: z.enum(['succeeded', 'failed']),
-    reason: wordOf(RUN_REASONS).nullable().meta({ description: 'Why the run failed.' }),
-    errorMessage: z.string().nullable(),
-    outcome: outcomes.nullable(),
-    outcomeSummary: z.string().nullable(),
-    urgency: urgency.nullable().meta({ description: 'As on the run.' }),
-    excerpt: z.string().nullable().meta({ description: 'The beginning of the text, at most 600 characters.' }),
-    goesOn: z.boolean().meta({ description: 'Whether the text continues after the excerpt.' }),
-    changes: changes
-      .omit({ unchangedRuns: true, truncated: true })
-      .meta({
-        id: 'ResultChanges',
-        description:
-          'Differences of its data from the data delivered last: all counts, and the first five items of each kind.',
-      })
-      .nullable(),
-    lines: z
-      .strictObject({
-        counts: z.strictObject({ added: z.number().int(), removed: z.number().int() }),
-        added: lines,
-        removed: lines,
-      })
-      .nullable()
-      .meta({
-        id: 'ResultLines',
-        description:
-          'Lines that only one of this and the previous result has, within the first 20,000 characters of each. Null for a result with data.',
+  previousRunId: idOf('run', EXAMPLE.run)
+    .nullable()
+    .meta({ description: 'The run of the routine that succeeded before it.' }),
+  costUsd: dollars.nullable().meta({ description: 'US dollars.' }),
+  startedAt: timestamp.nullable(),
+  finishedAt: timestamp,
+  unread: z.boolean(),
+  overtakenBy: z
+    .strictObject({
+      runId: idOf('run', EXAMPLE.run),
+      finishedAt: timestamp,
+      outcome: outcomes,
+      outcomeSummary: z.string().nullable(),
+      resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of its result.' }),
+      versionChanged: z.boolean().meta({
+        description: 'True when another version of the routine made it, which may look at something else.',
       }),
-    previousRunId: idOf('run', EXAMPLE.run)
-      .nullable()
-      .meta({ description: 'The run of the routine that succeeded before it.' }),
-    costUsd: dollars.nullable().meta({ description: 'US dollars.' }),
-    startedAt: timestamp.nullable(),
-    finishedAt: timestamp,
-    unread: z.boolean(),
-    overtakenBy: z
-      .strictObject({
-        runId: idOf('run', EXAMPLE.run),
-        finishedAt: timestamp,
-        outcome: outcomes,
-        outcomeSummary: z.string().nullable(),
-        resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of its result.' }),
-        versionChanged: z.boolean().meta({
-          description: 'True when another version of the routine made it, which may look at something else.',
-        }),
-      })
-      .nullable()
-      .meta({
-        id: 'OvertakingRun',
-        description:
-          'The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at.',
-      }),
-  })
-  .meta({ id: 'Result' });
+    })
+    .nullable()
+    .meta({
+      id: 'OvertakingRun',
+      description:
+        'The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at.',
+    }),
+});
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-const unread = z
-  .strictObject({
+const unread = component(
+  'UnreadResults',
+  {
     worthReading: z.number().int(),
     worthReadingRoutines: z.number().int().meta({ description: 'Number of routines with results worth reading.' }),
     unchanged: z.number().int(),
@@ -97,11 +101,9 @@ const unread = z
     readUntil: timestamp.nullable().meta({
       description: 'Time up to which the caller has marked all as read, for undoing that; null if they never did.',
     }),
-  })
-  .meta({
-    id: 'UnreadResults',
-    description: `Unread results of the caller, of the last ${results.UNREAD_DAYS} days.`,
-  });
+  },
+  { description: `Unread results of the caller, of the last ${results.UNREAD_DAYS} days.` },
+);
 
 const listResults = route({
   method: 'GET',
@@ -162,28 +164,25 @@ const countUnreadResults = route({
   tag,
   summary: 'Count unread results',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   success: { status: 200, data: unread, description: 'The counts.' },
 }).to(async ({ access, deps }) => ({
   data: present(unread, await results.countUnread(deps.database, readerOf(access))),
 }));
 
-const week = z
-  .strictObject({
-    days: z
-      .array(
-        z.strictObject({
-          date: z.iso.date(),
-          startsAt: timestamp,
-          succeeded: z.number().int(),
-          failed: z.number().int(),
-        }),
-      )
-      .meta({ description: 'Today last.' }),
-    truncated: z.boolean().meta({ description: 'Whether only the 20,000 newest are counted.' }),
-  })
-  .meta({ id: 'ResultsByDay' });
+const week = component('ResultsByDay', {
+  days: z
+    .array(
+      z.strictObject({
+        date: z.iso.date(),
+        startsAt: timestamp,
+        succeeded: z.number().int(),
+        failed: z.number().int(),
+      }),
+    )
+    .meta({ description: 'Today last.' }),
+  truncated: z.boolean().meta({ description: 'Whether only the 20,000 newest are counted.' }),
+});
 
 const countResultsByDay = route({
   method: 'GET',
@@ -192,7 +191,6 @@ const countResultsByDay = route({
   tag,
   summary: 'Count the results of the last seven days',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   query: z.strictObject({
     timezone: scheduleFields.timezone.default('UTC').meta({ description: 'IANA time zone whose days are counted.' }),
@@ -212,7 +210,6 @@ const markResultsRead = route({
   description:
     'For the caller alone. `until` marks all results that ended up to that time, which must not be in the future: set it to the `finishedAt` of the newest one shown, so that later ones stay unread. Unknown runs are ignored.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   body: z
     .strictObject({
@@ -237,7 +234,6 @@ const markResultsUnread = route({
   description:
     'For the caller alone. `since` undoes `until` of `POST /v1/results/read` for results that ended after it: set it to the earlier `readUntil`, which may be null.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   body: z
     .strictObject({

@@ -5,7 +5,7 @@ import { invalid } from '#lib/errors.ts';
 import { readSchedulePhrase, scheduleInWords } from '#lib/schedule/index.ts';
 import { instantOfThisAge, timestamp } from '#lib/schemas.ts';
 import { present } from '../http/present.ts';
-import { decimal, EXAMPLE, idOf, iso } from '../http/schemas.ts';
+import { component, decimal, EXAMPLE, idOf, iso } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { SCHEDULE_LIMITS, scheduleFields } from '#core/authoring/definition/index.ts';
 
@@ -13,22 +13,20 @@ const tag = 'Schedules';
 
 const PREVIEWED = 5;
 
-const preview = z
-  .strictObject({
-    schedule: z.string().meta({ description: 'The schedule that is shown.', example: '0 7 * * 1-5' }),
-    inWords: z.string().meta({
-      description: 'The schedule in words. If both day fields are restricted, a day needs to match only one.',
-      example: 'On the 1st to 7th, and also every Monday, at 09:00',
-    }),
-    warnings: z.array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() })).meta({
-      description: 'Warnings that a routine with this schedule would have.',
-    }),
-    times: z.array(timestamp).meta({ description: 'The next five times, fewer up to `endsAt`.' }),
-    jitterSeconds: z.number().int().meta({
-      description: 'How much later than each a run may start; the id of the routine decides.',
-    }),
-  })
-  .meta({ id: 'SchedulePreview' });
+const preview = component('SchedulePreview', {
+  schedule: z.string().meta({ description: 'The schedule that is shown.', example: '0 7 * * 1-5' }),
+  inWords: z.string().meta({
+    description: 'The schedule in words. If both day fields are restricted, a day needs to match only one.',
+    example: 'On the 1st to 7th, and also every Monday, at 09:00',
+  }),
+  warnings: z.array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() })).meta({
+    description: 'Warnings that a routine with this schedule would have.',
+  }),
+  times: z.array(timestamp).meta({ description: 'The next five times, fewer up to `endsAt`.' }),
+  jitterSeconds: z.number().int().meta({
+    description: 'How much later than each a run may start; the id of the routine decides.',
+  }),
+});
 
 const DATE = z.regexes.date.source.slice(1, -1);
 /** Matches a list of dates, at most as many as a routine may skip. */
@@ -109,23 +107,19 @@ function scheduleOf({
 const MAX_DAYS = 42;
 const MAX_OCCURRENCES = 2_000;
 
-const occurrences = z
-  .strictObject({
-    occurrences: z.array(
-      z
-        .strictObject({
-          routineId: idOf('routine', EXAMPLE.routine),
-          routineName: z.string(),
-          scheduledFor: timestamp.meta({ description: 'The time of the schedule.' }),
-          startsAt: timestamp.meta({ description: 'Later by the jitter of the routine.' }),
-        })
-        .meta({ id: 'ScheduledOccurrence' }),
-    ),
-    truncated: z.boolean().meta({
-      description: `Whether there are more than ${MAX_OCCURRENCES.toLocaleString('en')}.`,
+const occurrences = component('ScheduledOccurrences', {
+  occurrences: z.array(
+    component('ScheduledOccurrence', {
+      routineId: idOf('routine', EXAMPLE.routine),
+      routineName: z.string(),
+      scheduledFor: timestamp.meta({ description: 'The time of the schedule.' }),
+      startsAt: timestamp.meta({ description: 'Later by the jitter of the routine.' }),
     }),
-  })
-  .meta({ id: 'ScheduledOccurrences' });
+  ),
+  truncated: z.boolean().meta({
+    description: `Whether there are more than ${MAX_OCCURRENCES.toLocaleString('en')}.`,
+  }),
+});
 
 const listScheduledOccurrences = route({
   method: 'GET',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import * as identity from '#core/accounts/identity/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
@@ -14,17 +15,15 @@ const sessionId = z
     example: 'hT2mQx9vKc4Zr8wLdN6bYp1sFj7gUa0E',
   });
 
-const session = z
-  .strictObject({
-    id: sessionId,
-    current: z.boolean().meta({ description: 'True for the session of this request.' }),
-    createdAt: timestamp,
-    updatedAt: timestamp.meta({ description: 'Use prolongs a session about once a day.' }),
-    expiresAt: timestamp,
-    address: z.string().nullable().meta({ description: 'Where it signed in from.' }),
-    userAgent: z.string().nullable(),
-  })
-  .meta({ id: 'Session' });
+const session = component('Session', {
+  id: sessionId,
+  current: z.boolean().meta({ description: 'True for the session of this request.' }),
+  createdAt: timestamp,
+  updatedAt: timestamp.meta({ description: 'Use prolongs a session about once a day.' }),
+  expiresAt: timestamp,
+  address: z.string().nullable().meta({ description: 'Where it signed in from.' }),
+  userAgent: z.string().nullable(),
+});
 
 const listSessions = route({
   method: 'GET',
@@ -33,7 +32,6 @@ const listSessions = route({
   tag,
   summary: 'List your sessions',
   auth: 'session',
-  mcp: false,
   success: {
     status: 200,
     data: z.array(session).max(identity.MAX_LISTED_SESSIONS),
@@ -52,7 +50,6 @@ const revokeSession = route({
   summary: 'End a session',
   description: 'Takes effect with the next request. Your present one can be ended too.',
   auth: 'session',
-  mcp: false,
   params: z.strictObject({ sessionId }),
   success: { status: 200, data: session, description: 'The session that was ended.' },
 }).to(async ({ access: { userId, sessionId: current }, params, deps }) => {

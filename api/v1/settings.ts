@@ -5,7 +5,7 @@ import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
 import { nameOf } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../http/schemas.ts';
+import { component, EXAMPLE, idOf } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { deliveryOf, mailDelivery } from './settings-schemas.ts';
 import { organization, project } from './organizations.ts';
@@ -36,32 +36,28 @@ const sharedLinksEnabled = z.boolean().meta({
     'Whether results can be shared by links that need no sign-in; false for a new project. Switching it off ends every link for good.',
 });
 
-const organizationDetail = z
-  .strictObject({
-    ...organization.shape,
-    budget,
-    requiresSecondFactor: z.boolean().meta({
-      description:
-        'Members without a second factor get 403 `second_factor_required` for every request in the organization; API keys still work.',
-    }),
-  })
-  .meta({ id: 'OrganizationDetail' });
-const projectDetail = z
-  .strictObject({
-    ...project.shape,
-    budget,
-    runContentDays: z.number().int().meta({
-      description: 'Days after the end of a run until its content is erased; never more than `runDays`.',
-    }),
-    runDays: z.number().int().meta({
-      description: 'Days after the end of a run until it is deleted. Totals of usage stay.',
-    }),
-    notifications,
-    mailDelivery,
-    mcpEnabled,
-    sharedLinksEnabled,
-  })
-  .meta({ id: 'ProjectDetail' });
+const organizationDetail = component('OrganizationDetail', {
+  ...organization.shape,
+  budget,
+  requiresSecondFactor: z.boolean().meta({
+    description:
+      'Members without a second factor get 403 `second_factor_required` for every request in the organization; API keys still work.',
+  }),
+});
+const projectDetail = component('ProjectDetail', {
+  ...project.shape,
+  budget,
+  runContentDays: z.number().int().meta({
+    description: 'Days after the end of a run until its content is erased; never more than `runDays`.',
+  }),
+  runDays: z.number().int().meta({
+    description: 'Days after the end of a run until it is deleted. Totals of usage stay.',
+  }),
+  notifications,
+  mailDelivery,
+  mcpEnabled,
+  sharedLinksEnabled,
+});
 
 const patchFields = {
   name: nameOf(100).meta({ example: 'Website' }),
@@ -98,7 +94,6 @@ const readOrganization = route({
   tag,
   summary: 'Read an organization with its budget',
   auth: 'session',
-  mcp: false,
   params: organizationParams,
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
 }).to(async ({ access, params: { organizationId }, deps }) => {
@@ -115,7 +110,6 @@ const updateOrganization = route({
   description:
     'Needs the role owner or admin. `budget` is changed field by field. Only an owner with a second factor can set `requiresSecondFactor`, after a fresh proof.',
   auth: 'session',
-  mcp: false,
   params: organizationParams,
   body: organizationPatch.meta({ id: 'UpdateOrganization' }),
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
@@ -133,7 +127,6 @@ const readProject = route({
   tag,
   summary: 'Read a project with its budget and how long it keeps runs',
   auth: 'session',
-  mcp: false,
   params: projectParams,
   success: { status: 200, data: projectDetail, description: 'The project.' },
 }).to(async ({ access, params: { projectId }, deps }) => {
@@ -166,7 +159,6 @@ const updateProject = route({
     'Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention ' +
     'applies to existing runs within minutes, and erases their content for good.',
   auth: 'session',
-  mcp: false,
   params: projectParams,
   body: projectPatch.meta({ id: 'UpdateProject' }),
   success: { status: 200, data: projectDetail, description: 'The project.' },

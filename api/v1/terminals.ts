@@ -1,21 +1,20 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import * as programs from '#core/accounts/programs/index.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { route, type Route } from '../route.ts';
 
-const terminal = z
-  .strictObject({
-    host: z.string().meta({
-      description: 'The name that the terminal gives itself, which proves nothing.',
-      example: 'adas-laptop',
-    }),
-    address: z.string().meta({ description: 'Where its request came from.' }),
-    createdAt: timestamp,
-    expiresAt: timestamp,
-  })
-  .meta({ id: 'TerminalSignIn' });
+const terminal = component('TerminalSignIn', {
+  host: z.string().meta({
+    description: 'The name that the terminal gives itself, which proves nothing.',
+    example: 'adas-laptop',
+  }),
+  address: z.string().meta({ description: 'Where its request came from.' }),
+  createdAt: timestamp,
+  expiresAt: timestamp,
+});
 
 const params = z.strictObject({
   userCode: z
@@ -35,7 +34,6 @@ const readTerminalSignIn = route({
   description:
     'The terminal has begun a device sign-in (RFC 8628) at `POST /v1/auth/device/code`. After ten wrong codes in a quarter of an hour the response is 429.',
   auth: 'session',
-  mcp: false,
   params,
   success: { status: 200, data: terminal, description: 'The terminal that waits.' },
   errors: [...MAY_BE_GONE],
@@ -52,7 +50,6 @@ const approveTerminalSignIn = route({
   description:
     'Approve only a code from your own terminal. The terminal then fetches a key of this project with these scopes, named after its host, which expires after 90 days. The rules of `createApiKey` apply.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
   params,
   body: z.strictObject({
@@ -79,7 +76,6 @@ const denyTerminalSignIn = route({
   tag: 'API keys',
   summary: 'Refuse a terminal',
   auth: 'session',
-  mcp: false,
   params,
   success: { status: 200, data: terminal, description: 'The terminal is told so.' },
   errors: [...MAY_BE_GONE],

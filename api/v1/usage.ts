@@ -10,7 +10,7 @@ import {
 import { now } from '#lib/clock.ts';
 import { invalid } from '#lib/errors.ts';
 import { present } from '../http/present.ts';
-import { dollars } from '../http/schemas.ts';
+import { component, dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { tokenCounts, withTotal } from './runs/result-schema.ts';
 
@@ -28,45 +28,43 @@ const sum = {
   steps: z.number().int().meta({ description: 'Model steps.' }),
 };
 
-const projectUsage = z
-  .strictObject({
-    from: day,
-    to: day,
-    groupBy: z.enum(USAGE_GROUPS),
-    total: z.strictObject(sum),
-    rehearsals: z.strictObject(sum).meta({
-      description: 'The part of the total that rehearsals have used: those that began in this time and are on record.',
-    }),
-    groups: z
-      .array(
-        z.strictObject({
-          key: z.string().meta({
-            description: 'The day, the id of the routine or the id of the model.',
-            example: '2026-11-21',
-          }),
-          ...sum,
-          parts: z
-            .array(
-              z.strictObject({
-                key: z.string().nullable().meta({
-                  description: 'The id of the routine or of the model; null for all others.',
-                  example: 'example/writer-small',
-                }),
-                totalTokens: sum.totalTokens,
-                costUsd: sum.costUsd,
-              }),
-            )
-            .optional()
-            .meta({
-              description: `With \`splitBy\`: the usage of this day by the ${MAX_USAGE_PARTS} that used most in the whole time, and by the others together.`,
-            }),
+const projectUsage = component('ProjectUsage', {
+  from: day,
+  to: day,
+  groupBy: z.enum(USAGE_GROUPS),
+  total: z.strictObject(sum),
+  rehearsals: z.strictObject(sum).meta({
+    description: 'The part of the total that rehearsals have used: those that began in this time and are on record.',
+  }),
+  groups: z
+    .array(
+      z.strictObject({
+        key: z.string().meta({
+          description: 'The day, the id of the routine or the id of the model.',
+          example: '2026-11-21',
         }),
-      )
-      .meta({
-        description: `Days in order; or the ${MAX_USAGE_GROUPS} routines or models with the most tokens, the largest first.`,
+        ...sum,
+        parts: z
+          .array(
+            z.strictObject({
+              key: z.string().nullable().meta({
+                description: 'The id of the routine or of the model; null for all others.',
+                example: 'example/writer-small',
+              }),
+              totalTokens: sum.totalTokens,
+              costUsd: sum.costUsd,
+            }),
+          )
+          .optional()
+          .meta({
+            description: `With \`splitBy\`: the usage of this day by the ${MAX_USAGE_PARTS} that used most in the whole time, and by the others together.`,
+          }),
       }),
-  })
-  .meta({ id: 'ProjectUsage' });
+    )
+    .meta({
+      description: `Days in order; or the ${MAX_USAGE_GROUPS} routines or models with the most tokens, the largest first.`,
+    }),
+});
 
 const readProjectUsage = route({
   method: 'GET',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as actions from '#core/execution/actions/index.ts';
 import { programOf, type ProjectAccess } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
+import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { action, actionDetail, args, digest, presentAction, presentDetail, states, tagOf, verdict } from './schemas.ts';
 
@@ -37,7 +37,7 @@ const listActions = route({
   },
   scope: 'runs:read',
   query: pageQuery('action', {
-    state: z.enum(states).optional().meta({ description: 'Actions in this state only.' }),
+    state: states.optional().meta({ description: 'Actions in this state only.' }),
     routineId: idOf('routine', EXAMPLE.routine).optional().meta({ description: 'Actions of this routine only.' }),
     runId: idOf('run', EXAMPLE.run).optional().meta({ description: 'Actions that this run asked for, first or last.' }),
   }),
@@ -80,9 +80,7 @@ const approveAction = route({
   mcp: { toolset: 'actions', destructive: true },
   scope: 'actions:write',
   params,
-  body: z
-    .strictObject({ arguments: args.optional().meta({ description: 'Arguments to send instead.' }) })
-    .meta({ id: 'ApproveAction' }),
+  body: component('ApproveAction', { arguments: args.optional().meta({ description: 'Arguments to send instead.' }) }),
   bodyOptional: true,
   conditional: true,
   success: { status: 200, data: action, description: 'The approved action.', headers },
@@ -116,7 +114,7 @@ const rejectAction = route({
   mcp: { toolset: 'actions' },
   scope: 'actions:write',
   params,
-  body: z.strictObject({ reason: note }).meta({ id: 'RejectAction' }),
+  body: component('RejectAction', { reason: note }),
   bodyOptional: true,
   success: { status: 200, data: action, description: 'The rejected action.' },
   errors: ['own_action', 'action_closed'],
@@ -147,9 +145,9 @@ const approveActions = route({
   auth: 'key-or-session',
   mcp: { toolset: 'actions', destructive: true, view: VERDICT },
   scope: 'actions:write',
-  body: z
-    .strictObject({ actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action), digest })) })
-    .meta({ id: 'ApproveActions' }),
+  body: component('ApproveActions', {
+    actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action), digest })),
+  }),
   success: { status: 200, data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
 }).to(async ({ access, by, body, deps }) => ({
   data: await verdictsOf(body.actions, ({ id, digest: seen }) =>
@@ -166,9 +164,10 @@ const rejectActions = route({
   auth: 'key-or-session',
   mcp: { toolset: 'actions', view: VERDICT },
   scope: 'actions:write',
-  body: z
-    .strictObject({ actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action) })), reason: note })
-    .meta({ id: 'RejectActions' }),
+  body: component('RejectActions', {
+    actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action) })),
+    reason: note,
+  }),
   success: { status: 200, data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
 }).to(async ({ access, by, body, deps }) => ({
   data: await verdictsOf(body.actions, ({ id }) =>

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import * as actions from '#core/execution/actions/index.ts';
 import { ERRORS } from '#lib/errors.ts';
-import { timestamp } from '#lib/schemas.ts';
+import { keyOf, timestamp } from '#lib/schemas.ts';
 import { withUnseenEscaped } from '#lib/text.ts';
 import { present } from '../../http/present.ts';
-import { anyId, EXAMPLE, idOf, sha256, wordOf } from '../../http/schemas.ts';
+import { anyId, component, EXAMPLE, idOf, sentencesOf, sha256, wordOf } from '../../http/schemas.ts';
 import { author } from '../routines/version-schemas.ts';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-export const states = Object.keys(actions.ACTION_STATES) as [actions.ActionState, ...actions.ActionState[]];
+export const states = keyOf(actions.ACTION_STATES);
 
 export const args = z.record(z.string(), z.unknown());
 export const digest = sha256.meta({
@@ -23,12 +22,12 @@ const fields = {
   runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked first.' }),
   lastRunId: idOf('run', EXAMPLE.run).meta({ description: 'The last run that asked for it while it was open.' }),
   times: z.number().int().meta({ description: 'How often runs have asked for it.' }),
-  state: z.enum(states).meta({ description: inWords(actions.ACTION_STATES) }),
+  state: states.meta({ description: sentencesOf(actions.ACTION_STATES) }),
   reason: wordOf(actions.ACTION_REASONS)
     .nullable()
     .meta({
       id: 'ActionReason',
-      description: `Reason of an end that no person decided. The list may grow. ${inWords(actions.ACTION_REASONS)}`,
+      description: `Reason of an end that no person decided. The list may grow. ${sentencesOf(actions.ACTION_REASONS)}`,
       example: 'expired',
     }),
   note: z.string().nullable().meta({ description: 'Note of the person who rejected it.' }),
@@ -64,7 +63,7 @@ const fields = {
   resultLength: z.number().int().nullable(),
   errorMessage: z.string().nullable(),
 };
-export const action = z.strictObject(fields).meta({ id: 'Action' });
+export const action = component('Action', fields);
 
 const difference = z
   .strictObject({
@@ -75,21 +74,17 @@ const difference = z
   .partial({ before: true, after: true })
   .meta({ id: 'ActionDifference' });
 
-export const actionDetail = z
-  .strictObject({
-    ...fields,
-    inputSchema: args
-      .nullable()
-      .meta({ description: "The tool's schema of the arguments; null once the tool is gone." }),
-    lastApproved: z
-      .strictObject({ id: anyId, arguments: args, decidedAt: timestamp })
-      .nullable()
-      .meta({ description: 'The call of this tool by the routine that was approved last.' }),
-    changes: z.array(difference).meta({
-      description: 'Changes by a person in the arguments, for an action that replaces another one.',
-    }),
-  })
-  .meta({ id: 'ActionDetail' });
+export const actionDetail = component('ActionDetail', {
+  ...fields,
+  inputSchema: args.nullable().meta({ description: "The tool's schema of the arguments; null once the tool is gone." }),
+  lastApproved: z
+    .strictObject({ id: anyId, arguments: args, decidedAt: timestamp })
+    .nullable()
+    .meta({ description: 'The call of this tool by the routine that was approved last.' }),
+  changes: z.array(difference).meta({
+    description: 'Changes by a person in the arguments, for an action that replaces another one.',
+  }),
+});
 
 export function presentAction(row: actions.Action) {
   return present(action, { ...row, argumentsText: argumentsText(row) });
@@ -107,18 +102,11 @@ export function tagOf({ digest: seen }: actions.Action): { ETag: string } {
   return { ETag: `"${seen}"` };
 }
 
-function inWords(list: Readonly<Record<string, string>>): string {
-  const words = Object.entries(list).map(([word, meaning]) => `\`${word}\`: ${meaning}.`);
-  return words.join(' ');
-}
-
-export const verdict = z
-  .strictObject({
-    id: anyId,
-    action: action.nullable().meta({ description: 'Null where it was refused.' }),
-    error: z
-      .strictObject({ code: wordOf(ERRORS), message: z.string() })
-      .nullable()
-      .meta({ description: 'Why it was refused; null where it was decided.' }),
-  })
-  .meta({ id: 'ActionVerdict' });
+export const verdict = component('ActionVerdict', {
+  id: anyId,
+  action: action.nullable().meta({ description: 'Null where it was refused.' }),
+  error: z
+    .strictObject({ code: wordOf(ERRORS), message: z.string() })
+    .nullable()
+    .meta({ description: 'Why it was refused; null where it was decided.' }),
+});

@@ -60,7 +60,6 @@ const createConnection = route({
   description:
     'Before the connection is stored, the server must respond at this address in MCP over Streamable HTTP and accept the credentials. A wrong address or credential is `invalid_request`; a server that cannot be reached or fails is `provider_error`.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   body: connectionBody,
   idempotent: true,
@@ -104,7 +103,6 @@ const updateConnection = route({
   description:
     'New credentials are tried at the server first, and nothing changes unless it accepts them. A connection that was `needs_reauthorization` is then `ready` again. Id and tool policies stay, and routines keep their state. If a provider issued the credentials, only the name can be changed: sign in again with `connectionId`.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: connectionParams,
   body: connectionPatch,
@@ -126,7 +124,6 @@ const deleteConnection = route({
   description:
     'Deletes its tool policies too. Routines with an automatic tool of the connection go back to draft; `stateReason` says why. A sign-in is also revoked at its provider, if that supports it (RFC 7009); the response does not wait for that.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: connectionParams,
   success: { status: 200, data: deletedConnection, description: 'The deleted connection.' },

@@ -13,32 +13,30 @@ import {
 import type { Deps } from '../../deps.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, iso } from '../../http/schemas.ts';
+import { component, EXAMPLE, idOf, iso } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { connection, connectionParams, presentConnection } from './schemas.ts';
 
 const tag = 'Connections';
 
-const provider = z
-  .strictObject({
-    id: z.string().meta({ example: 'github' }),
-    name: z.string().meta({ example: 'GitHub' }),
-    category: z.enum(CATEGORIES),
-    auth: z.enum(['oauth', 'api_key']).meta({ description: 'By signing in, or with an API key.' }),
-    configured: z.boolean().meta({
-      description: 'True when people can connect, because the operator has registered a client, or none is needed.',
-    }),
-    scopes: z.array(z.string()).meta({ description: 'Scopes of a sign-in.' }),
-    redirectUri: z
-      .string()
-      .nullable()
-      .meta({ description: 'Return address that the operator registers at the provider.' }),
-    toolServer: z.string().nullable().meta({ description: 'Address of its tool server; null without one.' }),
-    listsAccounts: z.boolean(),
-    keyPage: z.string().nullable().meta({ description: 'Where a person makes an API key.' }),
-    documentation: z.string(),
-  })
-  .meta({ id: 'ConnectionProvider' });
+const provider = component('ConnectionProvider', {
+  id: z.string().meta({ example: 'github' }),
+  name: z.string().meta({ example: 'GitHub' }),
+  category: z.enum(CATEGORIES),
+  auth: z.enum(['oauth', 'api_key']).meta({ description: 'By signing in, or with an API key.' }),
+  configured: z.boolean().meta({
+    description: 'True when people can connect, because the operator has registered a client, or none is needed.',
+  }),
+  scopes: z.array(z.string()).meta({ description: 'Scopes of a sign-in.' }),
+  redirectUri: z
+    .string()
+    .nullable()
+    .meta({ description: 'Return address that the operator registers at the provider.' }),
+  toolServer: z.string().nullable().meta({ description: 'Address of its tool server; null without one.' }),
+  listsAccounts: z.boolean(),
+  keyPage: z.string().nullable().meta({ description: 'Where a person makes an API key.' }),
+  documentation: z.string(),
+});
 
 const providerParams = z.strictObject({
   provider: z
@@ -54,7 +52,6 @@ const listConnectionProviders = route({
   tag,
   summary: 'List the managed providers',
   auth: 'key-or-session',
-  mcp: false,
   success: { status: 200, data: z.array(provider), description: 'By category and name.' },
 }).to(async ({ deps }) => ({
   data: deps.providers.providers.map((each) => presentProvider(each, deps.providers, deps.config.UI_ORIGIN)),
@@ -69,7 +66,6 @@ const startConnectionSignIn = route({
   description:
     'Returns the address for the browser of this person. The provider sends the browser back to `redirectUri`, which forwards to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for your own tool server with a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, with the scopes that its server has demanded. Only the session that begins a sign-in can end it.',
   auth: 'project-session',
-  mcp: false,
   params: providerParams,
   bodyOptional: true,
   body: z.strictObject({
@@ -87,14 +83,12 @@ const startConnectionSignIn = route({
   }),
   success: {
     status: 200,
-    data: z
-      .strictObject({
-        authorizationUrl: z.string(),
-        host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
-        redirectUri: z.string(),
-        expiresAt: timestamp,
-      })
-      .meta({ id: 'StartedSignIn' }),
+    data: component('StartedSignIn', {
+      authorizationUrl: z.string(),
+      host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
+      redirectUri: z.string(),
+      expiresAt: timestamp,
+    }),
     description: 'Where to send the browser.',
   },
   errors: ['provider_disabled', 'connection_not_found', 'limit_reached', 'provider_error'],
@@ -120,7 +114,6 @@ const connectWithApiKey = route({
   summary: 'Connect a provider with an API key of it',
   description: 'The key is tried at the provider first. It is stored encrypted and never returned.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: providerParams,
   body: z.strictObject({
@@ -160,12 +153,11 @@ const listConnectionAccounts = route({
   description:
     'Asks the provider for its current sites, properties, workspaces or the like. Empty without such a list, for example for your own tool server.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:read',
   params: connectionParams,
   success: {
     status: 200,
-    data: z.array(z.strictObject({ id: z.string(), name: z.string() }).meta({ id: 'Account' })),
+    data: z.array(component('Account', { id: z.string(), name: z.string() })),
     description: "In the provider's order, at most 1,000.",
   },
   errors: ['connection_not_ready', 'provider_error'],

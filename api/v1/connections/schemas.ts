@@ -10,7 +10,7 @@ import {
 } from '#core/integrations/connections/index.ts';
 import { present } from '../../http/present.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
+import { component, EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
 
 /** Headers that frame a request, and headers of the protocol. */
 const RESERVED = inAnyCase(
@@ -111,42 +111,38 @@ export const connectionPatch = z
   .refine(authenticatesOnce, TWICE)
   .meta({ id: 'UpdateConnection', ...AUTHENTICATES_ONCE });
 
-export const connection = z
-  .strictObject({
-    id: idOf('connection', EXAMPLE.connection),
-    kind: z.enum(CONNECTION_KINDS),
-    provider: z.string().nullable().meta({ description: 'Of a managed connection.' }),
-    name: z.string(),
-    url: z.string().nullable().meta({ description: 'The MCP endpoint; values of its query are `[redacted]`.' }),
-    auth: z.enum(CONNECTION_AUTHS),
-    accountLabel: z.string().nullable(),
-    scopes: z.array(z.string()).meta({ description: 'Granted by the provider.' }),
-    server: z
-      .strictObject({
-        name: z.string(),
-        title: z.string().nullable(),
-        version: z.string(),
-        protocolVersion: z.string(),
-      })
-      .nullable()
-      .meta({ description: 'The description that the tool server gives of itself.' }),
-    state: z.enum(CONNECTION_STATES),
-    error: z
-      .strictObject({ code: wordOf(CONNECTION_ERRORS), message: z.string() })
-      .nullable()
-      .meta({ description: 'Why the connection is not ready.' }),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-    checkedAt: timestamp.nullable().meta({ description: 'When its server last passed the check.' }),
-  })
-  .meta({ id: 'Connection' });
+export const connection = component('Connection', {
+  id: idOf('connection', EXAMPLE.connection),
+  kind: z.enum(CONNECTION_KINDS),
+  provider: z.string().nullable().meta({ description: 'Of a managed connection.' }),
+  name: z.string(),
+  url: z.string().nullable().meta({ description: 'The MCP endpoint; values of its query are `[redacted]`.' }),
+  auth: z.enum(CONNECTION_AUTHS),
+  accountLabel: z.string().nullable(),
+  scopes: z.array(z.string()).meta({ description: 'Granted by the provider.' }),
+  server: z
+    .strictObject({
+      name: z.string(),
+      title: z.string().nullable(),
+      version: z.string(),
+      protocolVersion: z.string(),
+    })
+    .nullable()
+    .meta({ description: 'The description that the tool server gives of itself.' }),
+  state: z.enum(CONNECTION_STATES),
+  error: z
+    .strictObject({ code: wordOf(CONNECTION_ERRORS), message: z.string() })
+    .nullable()
+    .meta({ description: 'Why the connection is not ready.' }),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  checkedAt: timestamp.nullable().meta({ description: 'When its server last passed the check.' }),
+});
 
-export const deletedConnection = z
-  .strictObject({
-    ...connection.shape,
-    draftedRoutineIds: z.array(z.string()).meta({ description: 'Routines that used it and went back to draft.' }),
-  })
-  .meta({ id: 'DeletedConnection' });
+export const deletedConnection = component('DeletedConnection', {
+  ...connection.shape,
+  draftedRoutineIds: z.array(z.string()).meta({ description: 'Routines that used it and went back to draft.' }),
+});
 
 export const connectionParams = z.strictObject({
   connectionId: idOf('connection', EXAMPLE.connection),

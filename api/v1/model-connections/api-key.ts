@@ -14,7 +14,6 @@ export const connectModelAccountWithApiKey = route({
   description:
     'The key is tried at the provider first, by a request that costs nothing, then stored encrypted and never returned. The same key again renews its connection; with `connectionId` the key of that connection is replaced.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   body: z.strictObject({
     apiKey: z

@@ -10,7 +10,7 @@ import {
 import type { ProjectSessionAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { modelConnectionId, SIGN_IN_ERRORS } from './schemas.ts';
 
@@ -19,30 +19,28 @@ const tag = 'Model accounts';
 const attemptId = idOf('attempt', EXAMPLE.attempt);
 const attemptParams = z.strictObject({ attemptId });
 
-const deviceAttempt = z
-  .strictObject({
-    attemptId,
-    state: z.enum(ATTEMPT_STATES),
-    userCode: z.string().nullable().meta({
-      description: 'Code to type at `verificationUri`.',
-      example: 'WDJB-MJHT',
-    }),
-    verificationUri: z.string().nullable(),
-    verificationUriComplete: z
-      .string()
-      .nullable()
-      .meta({ description: 'The same page with the code filled in, where the provider has one.' }),
-    intervalSeconds: z
-      .number()
-      .int()
-      .meta({ description: 'Useful interval for polling; the service asks the provider no more often.' }),
-    expiresAt: timestamp,
-    connectionId: modelConnectionId
-      .nullable()
-      .meta({ description: 'The account that it has connected, or that is signed in to again.' }),
-    error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  })
-  .meta({ id: 'DeviceSignIn' });
+const deviceAttempt = component('DeviceSignIn', {
+  attemptId,
+  state: z.enum(ATTEMPT_STATES),
+  userCode: z.string().nullable().meta({
+    description: 'Code to type at `verificationUri`.',
+    example: 'WDJB-MJHT',
+  }),
+  verificationUri: z.string().nullable(),
+  verificationUriComplete: z
+    .string()
+    .nullable()
+    .meta({ description: 'The same page with the code filled in, where the provider has one.' }),
+  intervalSeconds: z
+    .number()
+    .int()
+    .meta({ description: 'Useful interval for polling; the service asks the provider no more often.' }),
+  expiresAt: timestamp,
+  connectionId: modelConnectionId
+    .nullable()
+    .meta({ description: 'The account that it has connected, or that is signed in to again.' }),
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+});
 
 const startDeviceSignIn = route({
   method: 'POST',
@@ -53,7 +51,6 @@ const startDeviceSignIn = route({
   description:
     'Returns a code for the person to enter at the provider (RFC 8628), and replaces their open attempt. The attempt ends at the provider’s limit, after 15 minutes at most. With `connectionId` the same account is signed in to again, and the connection keeps its id.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
@@ -77,7 +74,6 @@ const pollDeviceSignIn = route({
   description:
     'Only for the person who began it; others get 404. The provider is asked at most once in `intervalSeconds`, which grows when the provider requests that.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   params: attemptParams,
   success: { status: 200, data: deviceAttempt, description: 'The attempt.' },
@@ -94,7 +90,6 @@ const cancelDeviceSignIn = route({
   summary: 'Cancel a device-code attempt',
   description: 'One that has ended stays as it is.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   params: attemptParams,
   success: { status: 200, data: deviceAttempt, description: 'The attempt.' },

@@ -3,7 +3,7 @@ import * as deletion from '#core/upkeep/deletion/index.ts';
 import * as accounts from '#core/models/connections/index.ts';
 import * as modelProviders from '#core/models/providers/index.ts';
 import { listReply } from '../../http/links.ts';
-import { pageOf, pageQuery } from '../../http/schemas.ts';
+import { component, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { connectModelAccountWithApiKey } from './api-key.ts';
 import { modelProvider, presentProvider, viewerOf } from './descriptor-schema.ts';
@@ -22,7 +22,6 @@ const listModelProviders = route({
   description:
     'The managed gateway and the three connected providers, also disabled ones. `viewer` says whether the caller can connect an account now, or why not.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:read',
   success: { status: 200, data: z.array(modelProvider), description: 'Four descriptors.' },
 }).to(async ({ access, deps }) => {
@@ -38,7 +37,6 @@ const readKeyProvider = route({
   summary: 'Read the provider that takes API keys',
   description: 'Its descriptor, whether it is enabled, and the page on which a person makes a key.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:read',
   success: { status: 200, data: modelProvider, description: 'The descriptor.' },
 }).to(async ({ access, deps }) => ({
@@ -53,7 +51,6 @@ const listModelConnections = route({
   summary: 'List the personal model accounts of the project',
   description: 'All accounts of the project, also revoked ones, whose record stays. A response never has credentials.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:read',
   query: pageQuery('modelConnection', {}),
   success: { status: 200, data: z.array(modelConnection), description: 'Newest first.' },
@@ -72,19 +69,16 @@ const listAccountModels = route({
   description:
     'The provider’s last list, which the service refreshes in the background. Only for an account that is ready.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'models:read',
   params: modelConnectionParams,
   success: {
     status: 200,
     data: z.array(
-      z
-        .strictObject({
-          modelId: z.string(),
-          name: z.string(),
-          contextTokens: z.number().int().nullable(),
-        })
-        .meta({ id: 'AccountModel' }),
+      component('AccountModel', {
+        modelId: z.string(),
+        name: z.string(),
+        contextTokens: z.number().int().nullable(),
+      }),
     ),
     description: "In the provider's order.",
   },
@@ -105,7 +99,6 @@ const revokeModelConnection = route({
   description:
     'Ends the use of the account: its routines pause, and its credential is handed back to the provider, if that supports it, and then erased. The record stays. Revoking again returns the same record.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   params: modelConnectionParams,
   success: { status: 200, data: modelConnection, description: 'The record that stays.' },

@@ -7,7 +7,7 @@ import {
 } from '#core/models/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { iso, returnedFields } from '../../http/schemas.ts';
+import { component, iso, returnedFields } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { ownerOf } from './device.ts';
 import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERRORS } from './schemas.ts';
@@ -24,21 +24,18 @@ const startModelSignIn = route({
   description:
     'Returns the address for the browser of this person, and replaces their open sign-in. The provider sends the browser back to `redirectUri` within ten minutes. If `redirect` is `paste`, nothing listens there: the person copies the final address of the browser, for the callback. With `connectionId` the same account is signed in to again, and the connection keeps its id. Only the session that begins a sign-in can end it.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
   success: {
     status: 200,
-    data: z
-      .strictObject({
-        authorizationUrl: z.string(),
-        host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
-        redirectUri: z.string(),
-        redirect: z.enum(['callback', 'paste']),
-        expiresAt: timestamp,
-      })
-      .meta({ id: 'StartedModelSignIn' }),
+    data: component('StartedModelSignIn', {
+      authorizationUrl: z.string(),
+      host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
+      redirectUri: z.string(),
+      redirect: z.enum(['callback', 'paste']),
+      expiresAt: timestamp,
+    }),
     description: 'Where to send the browser.',
   },
   errors: SIGN_IN_ERRORS,
@@ -87,7 +84,6 @@ const completeModelSignIn = route({
   description:
     'Takes the query of the provider’s redirect, or the whole address, from the session that began the sign-in. A state is redeemed once, within ten minutes; a repeated return leads to the same account. The account is tried before it is stored. The provider’s error texts are not repeated.',
   auth: 'returning-owner',
-  mcp: false,
   scope: 'connections:write',
   query: returnedQuery,
   success: { status: 200, data: modelConnection, description: 'The account.' },

@@ -78,7 +78,6 @@ const rotateWebhookSecret = route({
   description:
     'For 24 hours deliveries are signed with the new and the previous secret. A second rotation within that time needs `force`. A response that is repeated under its `Idempotency-Key` no longer has the secret.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
   body: z.strictObject({
@@ -106,7 +105,6 @@ const restoreRoutine = route({
   description:
     'The routine becomes a draft with its runs, versions and key, and needs a new manual run before activation. If another routine has its key by now, archive or rename that first. A routine that is not archived stays unchanged.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
   success: { status: 200, data: routine, description: 'The draft.' },
@@ -124,7 +122,6 @@ const checkRoutine = route({
   description:
     'Lists all faults for which saving this routine would be refused, and writes nothing. If a routine has the `externalKey`, checks a PUT under that key; otherwise a new routine.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   body: checkedRoutine,
   success: { status: 200, data: routineCheck, description: 'The faults; empty if it can be saved.' },
@@ -150,7 +147,6 @@ const testWebhook = route({
   description:
     'Sends one `webhook.test` event, signed like any other, and returns the receiver’s response. The event is not retried or listed as a delivery. At most 10 a minute for a routine.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
   success: { status: 200, data: webhookTest, description: 'The response of the receiver, or the reason for none.' },

@@ -3,7 +3,7 @@ import * as drafts from '#core/authoring/drafts/index.ts';
 import { DEFINITION, scheduleFields, variables } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
 import { forecastDraft, FORECAST_DAYS, type Forecast } from '#core/execution/forecast/index.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { route, type Route } from '../../route.ts';
@@ -14,8 +14,9 @@ import { amount, estimate } from './forecast.ts';
 const blueprintId = z.string().min(1).max(80).meta({ example: 'page-watch' });
 const lines = z.array(z.string());
 
-const definition = z
-  .strictObject({
+const definition = component(
+  'DraftedDefinition',
+  {
     name: z.string(),
     instructions: z.string(),
     variables: z.record(z.string(), z.string()),
@@ -26,58 +27,54 @@ const definition = z
       description: 'The model of most routines of the project, else the first of the directory; null for none.',
     }),
     skills: lines.meta({ description: 'Curated slugs or custom skill ids.', example: ['competitor-watch'] }),
-  })
-  .meta({
-    id: 'DraftedDefinition',
-    description: 'Fields for POST /v1/routines, once schedule and model are set.',
-  });
+  },
+  { description: 'Fields for POST /v1/routines, once schedule and model are set.' },
+);
 
 const similarRoutine = z.strictObject({ id: idOf('routine', EXAMPLE.routine), name: z.string() });
 
-const routineDraft = z
-  .strictObject({
-    madeBy: z.enum(drafts.DRAFT_SOURCES).meta({
-      description:
-        '`model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.',
-    }),
-    definition,
-    assumptions: lines.meta({ description: 'Assumptions beyond the sentence.' }),
-    questions: lines.meta({ description: 'Questions for a person before it can work; at most three.' }),
-    nextRuns: z.array(timestamp).meta({ description: 'The first five times of the schedule.' }),
-    forecast: z
-      .strictObject({
-        occurrences: z.strictObject({
-          count: z.int(),
-          first: timestamp.nullable(),
-          last: timestamp.nullable(),
-        }),
-        perRun: estimate,
-        total: z.strictObject({ p50: amount, p95: amount }),
-      })
-      .nullable()
-      .meta({
-        id: 'DraftForecast',
-        description: `The most that it can use in ${FORECAST_DAYS} days by the limits of a new routine; null without schedule or model.`,
+const routineDraft = component('RoutineDraft', {
+  madeBy: z.enum(drafts.DRAFT_SOURCES).meta({
+    description:
+      '`model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.',
+  }),
+  definition,
+  assumptions: lines.meta({ description: 'Assumptions beyond the sentence.' }),
+  questions: lines.meta({ description: 'Questions for a person before it can work; at most three.' }),
+  nextRuns: z.array(timestamp).meta({ description: 'The first five times of the schedule.' }),
+  forecast: z
+    .strictObject({
+      occurrences: z.strictObject({
+        count: z.int(),
+        first: timestamp.nullable(),
+        last: timestamp.nullable(),
       }),
-    missing: z.strictObject({
-      connections: z.array(z.enum(NEEDS)).meta({ description: 'Kinds of data that no known tool seems to offer.' }),
-      tools: z
-        .array(
-          z.strictObject({
-            connectionId: idOf('connection', EXAMPLE.connection),
-            connectionName: z.string(),
-            toolName: z.string(),
-          }),
-        )
-        .meta({ description: 'Tools to confirm for the routine once it is saved.' }),
+      perRun: estimate,
+      total: z.strictObject({ p50: amount, p95: amount }),
+    })
+    .nullable()
+    .meta({
+      id: 'DraftForecast',
+      description: `The most that it can use in ${FORECAST_DAYS} days by the limits of a new routine; null without schedule or model.`,
     }),
-    blueprints: z
-      .array(z.strictObject({ id: blueprintId, name: z.string() }))
-      .meta({ description: 'Blueprints that fit its words, the best first.' }),
-    similar: z.array(similarRoutine).meta({ description: 'Routines of the project with a similar purpose.' }),
-    usage: usage.nullable().meta({ description: 'Usage of the model; null if none was asked.' }),
-  })
-  .meta({ id: 'RoutineDraft' });
+  missing: z.strictObject({
+    connections: z.array(z.enum(NEEDS)).meta({ description: 'Kinds of data that no known tool seems to offer.' }),
+    tools: z
+      .array(
+        z.strictObject({
+          connectionId: idOf('connection', EXAMPLE.connection),
+          connectionName: z.string(),
+          toolName: z.string(),
+        }),
+      )
+      .meta({ description: 'Tools to confirm for the routine once it is saved.' }),
+  }),
+  blueprints: z
+    .array(z.strictObject({ id: blueprintId, name: z.string() }))
+    .meta({ description: 'Blueprints that fit its words, the best first.' }),
+  similar: z.array(similarRoutine).meta({ description: 'Routines of the project with a similar purpose.' }),
+  usage: usage.nullable().meta({ description: 'Usage of the model; null if none was asked.' }),
+});
 
 const draftBody = z
   .strictObject({
@@ -138,32 +135,28 @@ function presentDraft(draft: drafts.Draft, forecast: Pick<Forecast, 'runs' | 'pe
   });
 }
 
-const blueprint = z
-  .strictObject({
-    id: blueprintId,
-    job: z.string().meta({ example: 'Research' }),
-    name: z.string(),
-    promise: z.string().meta({ description: 'Result of its runs, in a sentence.' }),
-    when: z.string().meta({ description: 'When it runs, in words.', example: 'every Monday at 7' }),
-    schedule: scheduleFields.schedule,
-    skills: lines,
-    needs: z.array(z.enum(NEEDS)).meta({ description: 'Kinds of data that its tools should offer.' }),
-    instructions: z.string(),
-    slots: z.array(
-      z
-        .strictObject({
-          name: z.string().meta({ description: 'Name of the variable.' }),
-          label: z.string(),
-          type: z.enum(drafts.SLOT_TYPES).meta({ description: '`list` has a line for each.' }),
-          sample: z.string().meta({ description: 'An answer that a person could give.' }),
-          least: z.int().meta({ description: 'Of a number.' }),
-          most: z.int().meta({ description: 'Of a number.' }),
-          choices: lines.meta({ description: 'Of a choice.' }),
-        })
-        .meta({ id: 'BlueprintSlot' }),
-    ),
-  })
-  .meta({ id: 'Blueprint' });
+const blueprint = component('Blueprint', {
+  id: blueprintId,
+  job: z.string().meta({ example: 'Research' }),
+  name: z.string(),
+  promise: z.string().meta({ description: 'Result of its runs, in a sentence.' }),
+  when: z.string().meta({ description: 'When it runs, in words.', example: 'every Monday at 7' }),
+  schedule: scheduleFields.schedule,
+  skills: lines,
+  needs: z.array(z.enum(NEEDS)).meta({ description: 'Kinds of data that its tools should offer.' }),
+  instructions: z.string(),
+  slots: z.array(
+    component('BlueprintSlot', {
+      name: z.string().meta({ description: 'Name of the variable.' }),
+      label: z.string(),
+      type: z.enum(drafts.SLOT_TYPES).meta({ description: '`list` has a line for each.' }),
+      sample: z.string().meta({ description: 'An answer that a person could give.' }),
+      least: z.int().meta({ description: 'Of a number.' }),
+      most: z.int().meta({ description: 'Of a number.' }),
+      choices: lines.meta({ description: 'Of a choice.' }),
+    }),
+  ),
+});
 
 const listBlueprints = route({
   method: 'GET',

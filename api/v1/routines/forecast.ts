@@ -11,65 +11,59 @@ import { EFFORTS } from '#core/clients/gateway/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { dollars, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, dollars, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 
-export const amount = z
-  .strictObject({
-    tokens: z.number().int().nullable().meta({
-      description: 'Input and output; null where nothing bounds them.',
-      example: 5_200,
-    }),
-    costUsd: dollars.nullable().meta({
-      description: 'US dollars, a decimal string; null for a model without prices.',
-      example: '0.0124',
-    }),
-  })
-  .meta({ id: 'ForecastAmount' });
+export const amount = component('ForecastAmount', {
+  tokens: z.number().int().nullable().meta({
+    description: 'Input and output; null where nothing bounds them.',
+    example: 5_200,
+  }),
+  costUsd: dollars.nullable().meta({
+    description: 'US dollars, a decimal string; null for a model without prices.',
+    example: '0.0124',
+  }),
+});
 
 const percentiles = { p50: amount, p95: amount };
 
-export const estimate = z
-  .strictObject({
-    basis: z.enum(ESTIMATE_BASES).meta({
-      description:
-        '`version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.',
-    }),
-    sampleSize: z.number().int().meta({ description: 'The runs that it is taken from.' }),
-    pricing: z.enum(ESTIMATE_PRICINGS).meta({
-      description:
-        '`directory`: the present prices of the model directory; `recorded`: the recorded cost of the runs, because the directory has no prices; `unpriced`: the model has no prices, so there are only tokens.',
-    }),
-    ...percentiles,
-  })
-  .meta({ id: 'RunEstimate' });
+export const estimate = component('RunEstimate', {
+  basis: z.enum(ESTIMATE_BASES).meta({
+    description:
+      '`version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.',
+  }),
+  sampleSize: z.number().int().meta({ description: 'The runs that it is taken from.' }),
+  pricing: z.enum(ESTIMATE_PRICINGS).meta({
+    description:
+      '`directory`: the present prices of the model directory; `recorded`: the recorded cost of the runs, because the directory has no prices; `unpriced`: the model has no prices, so there are only tokens.',
+  }),
+  ...percentiles,
+});
 
 const day = z.iso.date().nullable();
 
-const limitForecast = z
-  .strictObject({
-    scope: z.enum(LIMIT_SCOPES),
-    limit: z.enum(LIMIT_NAMES),
-    max: dollars.meta({
-      description: 'Tokens, US dollars or runs, as a decimal string; the others likewise.',
-      example: '25',
-    }),
-    used: dollars.meta({
-      description: 'What all have used of the present day, month or period.',
-      example: '3.2',
-    }),
-    othersPerDay: dollars.meta({
-      description: `Pace of the other routines that share the limit, from the last ${PACE_DAYS} days.`,
-      example: '0.4',
-    }),
-    runsOutOn: z.strictObject({ p50: day, p95: day }).nullable().meta({
-      description:
-        'The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices.',
-    }),
-    raisedBy: z.string().meta({ description: 'Who may raise it.', example: RAISED_BY.project }),
-  })
-  .meta({ id: 'LimitForecast' });
+const limitForecast = component('LimitForecast', {
+  scope: z.enum(LIMIT_SCOPES),
+  limit: z.enum(LIMIT_NAMES),
+  max: dollars.meta({
+    description: 'Tokens, US dollars or runs, as a decimal string; the others likewise.',
+    example: '25',
+  }),
+  used: dollars.meta({
+    description: 'What all have used of the present day, month or period.',
+    example: '3.2',
+  }),
+  othersPerDay: dollars.meta({
+    description: `Pace of the other routines that share the limit, from the last ${PACE_DAYS} days.`,
+    example: '0.4',
+  }),
+  runsOutOn: z.strictObject({ p50: day, p95: day }).nullable().meta({
+    description:
+      'The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices.',
+  }),
+  raisedBy: z.string().meta({ description: 'Who may raise it.', example: RAISED_BY.project }),
+});
 
 /** Fields of a forecast: the cost of planned runs of a routine, and the limits that they exceed. */
 export const forecastFields = {
@@ -94,9 +88,7 @@ export const forecastFields = {
     }),
 };
 
-const forecast = z
-  .strictObject({ ...forecastFields, from: timestamp, until: timestamp })
-  .meta({ id: 'RoutineForecast' });
+const forecast = component('RoutineForecast', { ...forecastFields, from: timestamp, until: timestamp });
 
 const readRoutineForecast = route({
   method: 'GET',

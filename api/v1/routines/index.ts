@@ -185,7 +185,6 @@ const putRoutine = route({
   summary: 'Create or replace the routine of a key',
   description: `The body is a whole routine: missing fields take their defaults. If no routine has the key, one is created as a draft, and with a webhook URL the response has \`webhookSecret\`. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. Archived routines have no key. \`If-Match\` refuses a routine that has changed meanwhile or does not exist, \`If-None-Match: *\` one that exists.`,
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params: keyParams,
   body: putBody,

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { proposals } from '#core/authoring/routines/index.ts';
 import { proofs } from '#core/execution/runs/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
@@ -6,7 +5,7 @@ import { withoutUndefined } from '#lib/json.ts';
 import { programOf } from '../../access.ts';
 import { versionsIn } from '../../http/entity-tag.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { renamedFields } from '../external-names.ts';
 import { routineParams } from './fields.ts';
@@ -17,11 +16,9 @@ import { proposal, startedProposal } from './responses.ts';
 const tag = 'Routines';
 const params = routineParams.extend({ proposalId: idOf('proposal', EXAMPLE.proposal) });
 
-const body = z
-  .strictObject({
-    patch: routinePatch.describe('The fields that change, at least one of them material; no names of programs.'),
-  })
-  .meta({ id: 'ProposeChange' });
+const body = component('ProposeChange', {
+  patch: routinePatch.describe('The fields that change, at least one of them material; no names of programs.'),
+});
 
 const createProposal = route({
   method: 'POST',
@@ -32,7 +29,6 @@ const createProposal = route({
   description:
     'Saves the change as a separate version and starts a manual run with it. When the run succeeds, the change is taken over and the routine stays active; scheduled runs of the former version that have not begun are skipped as `superseded`. Until then the schedule runs the former version. The change is dropped if the run fails, is cancelled or does only a part of the work, or if the routine is changed, paused or archived meanwhile. Only one change is tried at a time: another one gets 409 `proposal_open`, with the address of the first as `Location`. A key needs `runs:write` too.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params: routineParams,
   body,
@@ -94,7 +90,6 @@ const readProposal = route({
   summary: 'Read a proposal',
   description: 'Only the latest proposal of a routine is kept; the routine shows it too.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   params,
   success: { status: 200, data: proposal, description: 'The proposal.' },
@@ -110,7 +105,6 @@ const deleteProposal = route({
   summary: 'Withdraw a proposal',
   description: 'Drops the change and cancels its run. An ended proposal stays unchanged.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
   success: { status: 200, data: proposal, description: 'The proposal, dropped.' },

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { ACTIVATION_REASONS, ROUTINE_STATES, proposals, WARNING_CODES } from '#core/authoring/routines/index.ts';
 import { shortFields, type Fields } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
-import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { keyOf, timestamp } from '#lib/schemas.ts';
+import { component, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';
 import { mailDelivery } from '../settings-schemas.ts';
 import { FIELDS, responseFields } from './fields.ts';
@@ -46,9 +46,9 @@ export function shapeWith<T extends Fields>(fields: T) {
 
 export const shape = shapeWith(FIELDS);
 
-export const routineSummary = z.strictObject(shapeWith(shortFields(FIELDS))).meta({ id: 'RoutineSummary' });
+export const routineSummary = component('RoutineSummary', shapeWith(shortFields(FIELDS)));
 
-export const routine = z.strictObject(shape).meta({ id: 'Routine' });
+export const routine = component('Routine', shape);
 
 const webhookSecret = z.string().meta({
   description: 'Shown once, when the webhook URL is first set.',
@@ -57,179 +57,148 @@ const webhookSecret = z.string().meta({
 
 export const warnings = z
   .array(
-    z
-      .strictObject({
-        code: z.enum(WARNING_CODES),
-        skill: z.string().optional().meta({ description: 'The attached skill that it is about.' }),
-        need: z.enum(NEEDS).optional().meta({ description: 'What the skill works on.' }),
-        message: z.string(),
-      })
-      .meta({ id: 'RoutineWarning' }),
+    component('RoutineWarning', {
+      code: z.enum(WARNING_CODES),
+      skill: z.string().optional().meta({ description: 'The attached skill that it is about.' }),
+      need: z.enum(NEEDS).optional().meta({ description: 'What the skill works on.' }),
+      message: z.string(),
+    }),
   )
   .meta({
     description:
       'Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`.',
   });
 
-export const activatedRoutine = z.strictObject({ ...shape, warnings }).meta({ id: 'ActivatedRoutine' });
+export const activatedRoutine = component('ActivatedRoutine', { ...shape, warnings });
 
-export const savedRoutine = z
-  .strictObject({ ...shape, webhookSecret: webhookSecret.optional(), warnings })
-  .meta({ id: 'SavedRoutine' });
+export const savedRoutine = component('SavedRoutine', { ...shape, webhookSecret: webhookSecret.optional(), warnings });
 
-export const routineCheck = z
-  .strictObject({
-    faults: z.array(
-      z
-        .strictObject({
-          code: z
-            .string()
-            .meta({ description: 'Code of the error that saving it would cause.', example: 'invalid_model' }),
-          path: z.string().nullable().meta({ description: 'The field, such as `skills[1]`; null for none.' }),
-          message: z.string(),
-        })
-        .meta({ id: 'RoutineFault' }),
-    ),
-  })
-  .meta({ id: 'RoutineCheck' });
+export const routineCheck = component('RoutineCheck', {
+  faults: z.array(
+    component('RoutineFault', {
+      code: z.string().meta({ description: 'Code of the error that saving it would cause.', example: 'invalid_model' }),
+      path: z.string().nullable().meta({ description: 'The field, such as `skills[1]`; null for none.' }),
+      message: z.string(),
+    }),
+  ),
+});
 
-export const webhookTest = z
-  .strictObject({
-    id: idOf('delivery', EXAMPLE.delivery).meta({ description: 'The `webhook-id` of the event.' }),
-    status: z.number().int().nullable().meta({ description: 'Null where the receiver did not respond.' }),
-    error: z.string().nullable().meta({ description: 'Why there was no response.' }),
-    durationMs: z.number().int(),
-    responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
-  })
-  .meta({ id: 'WebhookTest' });
+export const webhookTest = component('WebhookTest', {
+  id: idOf('delivery', EXAMPLE.delivery).meta({ description: 'The `webhook-id` of the event.' }),
+  status: z.number().int().nullable().meta({ description: 'Null where the receiver did not respond.' }),
+  error: z.string().nullable().meta({ description: 'Why there was no response.' }),
+  durationMs: z.number().int(),
+  responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
+});
 
 const REPEATED = 'null when the response is repeated under its `Idempotency-Key`.';
 
-export const createdRoutine = z
-  .strictObject({
-    ...savedRoutine.shape,
-    webhookSecret: webhookSecret
-      .nullable()
-      .optional()
-      .meta({ description: `Shown once, where there is a webhook URL; ${REPEATED}` }),
-  })
-  .meta({ id: 'CreatedRoutine' });
+export const createdRoutine = component('CreatedRoutine', {
+  ...savedRoutine.shape,
+  webhookSecret: webhookSecret
+    .nullable()
+    .optional()
+    .meta({ description: `Shown once, where there is a webhook URL; ${REPEATED}` }),
+});
 
-export const rotatedRoutine = z
-  .strictObject({
-    ...shape,
-    webhookSecret: webhookSecret.nullable().meta({ description: `Shown once; ${REPEATED}` }),
-  })
-  .meta({ id: 'RotatedRoutine' });
+export const rotatedRoutine = component('RotatedRoutine', {
+  ...shape,
+  webhookSecret: webhookSecret.nullable().meta({ description: `Shown once; ${REPEATED}` }),
+});
 
-const activation = z
-  .strictObject({
-    ready: z.boolean().meta({
-      description: 'Whether activating it would be accepted now.',
-    }),
-    proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
-      description:
-        'The latest manual run that has succeeded with the present revision; it may have been deleted since.',
-    }),
-    reason: z.enum(ACTIVATION_REASONS).nullable().meta({
-      description:
-        'The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own.',
-    }),
-  })
-  .meta({ id: 'Activation' });
+const activation = component('Activation', {
+  ready: z.boolean().meta({
+    description: 'Whether activating it would be accepted now.',
+  }),
+  proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
+    description: 'The latest manual run that has succeeded with the present revision; it may have been deleted since.',
+  }),
+  reason: z.enum(ACTIVATION_REASONS).nullable().meta({
+    description:
+      'The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own.',
+  }),
+});
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-const dropReasons = Object.keys(proposals.DROP_REASONS) as [proposals.DropReason, ...proposals.DropReason[]];
-
-export const proposal = z
-  .strictObject({
-    id: idOf('proposal', EXAMPLE.proposal),
-    routineId: idOf('routine', EXAMPLE.routine),
-    runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that tries the change.' }),
-    state: z.enum(proposals.PROPOSAL_STATES).meta({
-      description: '`open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.',
+export const proposal = component('Proposal', {
+  id: idOf('proposal', EXAMPLE.proposal),
+  routineId: idOf('routine', EXAMPLE.routine),
+  runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that tries the change.' }),
+  state: z.enum(proposals.PROPOSAL_STATES).meta({
+    description: '`open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.',
+  }),
+  reason: keyOf(proposals.DROP_REASONS)
+    .nullable()
+    .meta({
+      description: `Why it was dropped. ${Object.entries(proposals.DROP_REASONS)
+        .map(([word, meaning]) => `\`${word}\`: ${meaning}`)
+        .join('; ')}.`,
     }),
-    reason: z
-      .enum(dropReasons)
-      .nullable()
-      .meta({
-        description: `Why it was dropped. ${dropReasons.map((word) => `\`${word}\`: ${proposals.DROP_REASONS[word]}`).join('; ')}.`,
+  createdAt: timestamp,
+  endedAt: timestamp.nullable(),
+});
+
+export const startedProposal = component('StartedProposal', {
+  ...proposal.shape,
+  warnings,
+  webhookSecret: webhookSecret
+    .nullable()
+    .optional()
+    .meta({ description: `Shown once, where the change sets the first webhook URL; ${REPEATED}` }),
+});
+
+export const routineDetail = component('RoutineDetail', {
+  ...shape,
+  nextRuns: z.array(timestamp).meta({
+    description:
+      'The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter.',
+  }),
+  activation,
+  proposal: proposal.nullable().meta({ description: 'The latest proposal of a change, open or ended.' }),
+  mailDelivery,
+  callableTools: z
+    .array(
+      component('CallableTool', {
+        name: z.string().meta({ description: 'Name that the model uses.' }),
+        connectionId: idOf('connection', EXAMPLE.connection)
+          .nullable()
+          .meta({ description: 'Null for a built-in tool, which has no policy either.' }),
+        policyId: idOf('policy', EXAMPLE.policy).nullable(),
       }),
-    createdAt: timestamp,
-    endedAt: timestamp.nullable(),
-  })
-  .meta({ id: 'Proposal' });
-
-export const startedProposal = z
-  .strictObject({
-    ...proposal.shape,
-    warnings,
-    webhookSecret: webhookSecret
-      .nullable()
-      .optional()
-      .meta({ description: `Shown once, where the change sets the first webhook URL; ${REPEATED}` }),
-  })
-  .meta({ id: 'StartedProposal' });
-
-export const routineDetail = z
-  .strictObject({
-    ...shape,
-    nextRuns: z.array(timestamp).meta({
-      description:
-        'The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter.',
-    }),
-    activation,
-    proposal: proposal.nullable().meta({ description: 'The latest proposal of a change, open or ended.' }),
-    mailDelivery,
-    callableTools: z
-      .array(
-        z
-          .strictObject({
-            name: z.string().meta({ description: 'Name that the model uses.' }),
-            connectionId: idOf('connection', EXAMPLE.connection)
-              .nullable()
-              .meta({ description: 'Null for a built-in tool, which has no policy either.' }),
-            policyId: idOf('policy', EXAMPLE.policy).nullable(),
-          })
-          .meta({ id: 'CallableTool' }),
-      )
-      .meta({ description: 'Tools that a run would be offered now.' }),
-    warnings,
-    skillsBehind: z
-      .array(
-        z
-          .strictObject({
-            skill: idOf('skill', EXAMPLE.skill),
-            name: z.string(),
-            activated: z.number().int().meta({ description: 'The revision that scheduled runs take.' }),
-            proven: z.number().int().nullable().meta({
-              description:
-                'The revision in the latest proof, which scheduled runs use after another activation; null for none.',
-            }),
-            newest: z.number().int(),
-          })
-          .meta({ id: 'SkillBehind' }),
-      )
-      .meta({
-        description:
-          'Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active.',
-      }),
-    factsBehind: z
-      .strictObject({
-        activated: z.number().int().nullable().meta({
-          description: 'The version that scheduled runs are told; null for none.',
-        }),
+    )
+    .meta({ description: 'Tools that a run would be offered now.' }),
+  warnings,
+  skillsBehind: z
+    .array(
+      component('SkillBehind', {
+        skill: idOf('skill', EXAMPLE.skill),
+        name: z.string(),
+        activated: z.number().int().meta({ description: 'The revision that scheduled runs take.' }),
         proven: z.number().int().nullable().meta({
           description:
-            'The version in the latest proof, which scheduled runs use after another activation; null for none.',
+            'The revision in the latest proof, which scheduled runs use after another activation; null for none.',
         }),
         newest: z.number().int(),
-      })
-      .nullable()
-      .meta({
-        id: 'FactsBehind',
-        description:
-          'Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active.',
       }),
-  })
-  .meta({ id: 'RoutineDetail' });
+    )
+    .meta({
+      description:
+        'Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active.',
+    }),
+  factsBehind: z
+    .strictObject({
+      activated: z.number().int().nullable().meta({
+        description: 'The version that scheduled runs are told; null for none.',
+      }),
+      proven: z.number().int().nullable().meta({
+        description:
+          'The version in the latest proof, which scheduled runs use after another activation; null for none.',
+      }),
+      newest: z.number().int(),
+    })
+    .nullable()
+    .meta({
+      id: 'FactsBehind',
+      description:
+        'Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active.',
+    }),
+});

@@ -3,36 +3,32 @@ import { readRoutine } from '#core/authoring/routines/index.ts';
 import * as results from '#core/execution/results/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { number } from '../runs/result-schema.ts';
 import { routineParams } from './fields.ts';
 
-const series = z
-  .strictObject({
-    by: z.strictObject({ list: z.string(), key: z.string() }).nullable().meta({
-      description: 'The `resultKey` of the newest run; null when its data as a whole is the only item.',
-    }),
-    fields: z
-      .array(z.string())
-      .meta({ description: 'The numbers that items have, the most frequent first, at most 20.' }),
-    field: z.string().nullable().meta({ description: 'Name of the number in `values`; null without one.' }),
-    runs: z
-      .array(z.strictObject({ runId: idOf('run', EXAMPLE.run), at: timestamp }).meta({ id: 'RunOfSeries' }))
-      .meta({ description: 'Oldest first.' }),
-    items: z
-      .array(
-        z
-          .strictObject({
-            key: z.union([z.string(), number, z.boolean()]).nullable(),
-            values: z.array(number.nullable()).meta({ description: 'One for each run; null where it has none.' }),
-          })
-          .meta({ id: 'ItemOfSeries' }),
-      )
-      .meta({ description: 'At most 200, those that the newest runs have first.' }),
-    truncated: z.boolean().meta({ description: 'Whether items are left out.' }),
-  })
-  .meta({ id: 'Series' });
+const series = component('Series', {
+  by: z.strictObject({ list: z.string(), key: z.string() }).nullable().meta({
+    description: 'The `resultKey` of the newest run; null when its data as a whole is the only item.',
+  }),
+  fields: z
+    .array(z.string())
+    .meta({ description: 'The numbers that items have, the most frequent first, at most 20.' }),
+  field: z.string().nullable().meta({ description: 'Name of the number in `values`; null without one.' }),
+  runs: z
+    .array(component('RunOfSeries', { runId: idOf('run', EXAMPLE.run), at: timestamp }))
+    .meta({ description: 'Oldest first.' }),
+  items: z
+    .array(
+      component('ItemOfSeries', {
+        key: z.union([z.string(), number, z.boolean()]).nullable(),
+        values: z.array(number.nullable()).meta({ description: 'One for each run; null where it has none.' }),
+      }),
+    )
+    .meta({ description: 'At most 200, those that the newest runs have first.' }),
+  truncated: z.boolean().meta({ description: 'Whether items are left out.' }),
+});
 
 export const readSeries = route({
   method: 'GET',

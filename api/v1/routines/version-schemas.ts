@@ -1,19 +1,17 @@
 import { z } from 'zod';
 import { DEFINITION, VERSION_FIELDS, type Fields } from '#core/authoring/definition/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { responseFields } from './fields.ts';
 
-export const author = z
-  .strictObject({
-    kind: z.enum(['person', 'key']),
-    id: z.string(),
-    name: z.string().nullable().meta({
-      description: 'Present name; null for a deleted account or key.',
-      example: 'Ada Lovelace',
-    }),
-  })
-  .meta({ id: 'RoutineVersionAuthor' });
+export const author = component('RoutineVersionAuthor', {
+  kind: z.enum(['person', 'key']),
+  id: z.string(),
+  name: z.string().nullable().meta({
+    description: 'Present name; null for a deleted account or key.',
+    example: 'Ada Lovelace',
+  }),
+});
 
 const summary = {
   revision: z.number().int(),
@@ -28,32 +26,28 @@ const summary = {
   }),
 };
 
-export const versionSummary = z.strictObject(summary).meta({ id: 'RoutineVersionSummary' });
+export const versionSummary = component('RoutineVersionSummary', summary);
 
-const tool = z
-  .strictObject({
-    connectionId: idOf('connection', EXAMPLE.connection),
-    name: z.string(),
-    definitionHash: z.string().nullable().meta({ description: 'Of the definition that was confirmed.' }),
-    maxCallsPerRun: z.number().int().nullable(),
-    argumentSchemaHash: z
-      .string()
-      .nullable()
-      .meta({ description: 'Changes with the argument schema; null without one.' }),
-    held: z.boolean().optional().meta({ description: 'True where each of its calls waits for a person.' }),
-  })
-  .meta({ id: 'RoutineVersionTool' });
+const tool = component('RoutineVersionTool', {
+  connectionId: idOf('connection', EXAMPLE.connection),
+  name: z.string(),
+  definitionHash: z.string().nullable().meta({ description: 'Of the definition that was confirmed.' }),
+  maxCallsPerRun: z.number().int().nullable(),
+  argumentSchemaHash: z
+    .string()
+    .nullable()
+    .meta({ description: 'Changes with the argument schema; null without one.' }),
+  held: z.boolean().optional().meta({ description: 'True where each of its calls waits for a person.' }),
+});
 
 /** A version of a definition with these fields. */
 export function versionWith<T extends Fields>(definition: T) {
-  return z
-    .strictObject({
-      ...summary,
-      routineId: idOf('routine', EXAMPLE.routine),
-      ...responseFields(definition),
-      tools: z.array(tool).meta({ description: 'The tools that were automatic; restoring does not change them.' }),
-    })
-    .meta({ id: 'RoutineVersion' });
+  return component('RoutineVersion', {
+    ...summary,
+    routineId: idOf('routine', EXAMPLE.routine),
+    ...responseFields(definition),
+    tools: z.array(tool).meta({ description: 'The tools that were automatic; restoring does not change them.' }),
+  });
 }
 
 export const version = versionWith(DEFINITION);

@@ -3,44 +3,41 @@ import { backfillRoutine as backfill, forecastBackfill as forecast, MAX_BACKFILL
 import { instant, timestamp } from '#lib/schemas.ts';
 import { programOf } from '../../access.ts';
 import { present } from '../../http/present.ts';
-import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { forecastFields, shownForecast } from '../routines/forecast.ts';
 
 const count = z.number().int();
 
-const leftOut = z
-  .strictObject({
+const leftOut = component(
+  'LeftOut',
+  {
     alreadyRan: count.meta({
       description: 'The time has a scheduled run, or a person has repeated it, or its gate saw no change.',
     }),
     alreadyBackfilled: count.meta({ description: 'Another backfill has made a run for it.' }),
     stillDue: count.meta({ description: 'The schedule is about to account for it.' }),
-  })
-  .meta({
-    id: 'LeftOut',
-    description: 'How many instants of the window get no run, and why.',
-  });
+  },
+  { description: 'How many instants of the window get no run, and why.' },
+);
 
 const nextFrom = timestamp.nullable().meta({
   description: 'The first instant of the window beyond `max`: the next backfill continues there. Null without one.',
 });
 
-const madeBackfill = z
-  .strictObject({
-    id: idOf('backfill', EXAMPLE.backfill),
-    routineId: idOf('routine', EXAMPLE.routine),
-    routineRevision: count.meta({ description: 'The version that its runs execute.' }),
-    runs: z
-      .array(z.strictObject({ id: idOf('run', EXAMPLE.run), scheduledFor: timestamp }))
-      .meta({ description: 'The queued runs and their instants, the earliest first.' }),
-    leftOut,
-    nextFrom,
-  })
-  .meta({ id: 'Backfill' });
+const madeBackfill = component('Backfill', {
+  id: idOf('backfill', EXAMPLE.backfill),
+  routineId: idOf('routine', EXAMPLE.routine),
+  routineRevision: count.meta({ description: 'The version that its runs execute.' }),
+  runs: z
+    .array(z.strictObject({ id: idOf('run', EXAMPLE.run), scheduledFor: timestamp }))
+    .meta({ description: 'The queued runs and their instants, the earliest first.' }),
+  leftOut,
+  nextFrom,
+});
 
-const backfillForecast = z.strictObject({ ...forecastFields, leftOut, nextFrom }).meta({ id: 'BackfillForecast' });
+const backfillForecast = component('BackfillForecast', { ...forecastFields, leftOut, nextFrom });
 
 const window = {
   from: instant.meta({
@@ -62,7 +59,6 @@ export const forecastBackfill = route({
   description:
     'The runs that a backfill of this window would make, their usage if all of them ran today, and every limit on them. Makes no runs.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   params: routineParams,
   query: z.strictObject({
@@ -89,16 +85,13 @@ export const backfillRoutine = route({
   description:
     'Makes a run for each of the first `max` times of the present schedule from `from` to `to` that has none, because the schedule skipped it or the routine was not active yet. Without `acceptForecast: true` the response is 409 `forecast_not_accepted`, whose message names the cost. The present version must be proven, as for activation. The runs execute it even if the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. Each time gets only one such run; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists the runs.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: routineParams,
-  body: z
-    .strictObject({
-      ...window,
-      max: z.number().int().min(1).max(MAX_BACKFILL).default(MAX_BACKFILL),
-      acceptForecast: z.boolean().default(false),
-    })
-    .meta({ id: 'BackfillRoutine' }),
+  body: component('BackfillRoutine', {
+    ...window,
+    max: z.number().int().min(1).max(MAX_BACKFILL).default(MAX_BACKFILL),
+    acceptForecast: z.boolean().default(false),
+  }),
   idempotent: true,
   success: { status: 202, data: madeBackfill, description: 'The queued runs.' },
   errors: [

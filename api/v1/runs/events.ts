@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../../http/schemas.ts';
 import { openRunEvents, STREAM_END_NAMES, type RunEvent } from '#core/execution/run-events/index.ts';
 import { readRoutine } from '#core/authoring/routines/index.ts';
 import { eventBody } from '#core/delivery/webhooks/index.ts';
@@ -47,7 +48,6 @@ export const followRun = eventRoute({
   description:
     'A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. Between them `text` events bring the text of the model step that is under way, within about a second, if the model is streamed; they have no id, and its `step` event has the whole text, which counts. The stream ends after the final state. A comment comes every 15 seconds. If a stream ends earlier, an `end` event has the reason: after 15 minutes, when the server stops (continue with `Last-Event-ID`, as browsers do), or when the credential may no longer read the run, which is checked every minute. A credential may have 20 open streams and an organization 200, unless the operator has set other limits; further ones get 429. A client that does not read for 15 seconds is cut off.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params: runParams,
   success: {
@@ -84,7 +84,7 @@ async function* presented(events: AsyncIterable<RunEvent>) {
   }
 }
 
-const webhookEvent = z.strictObject(runWebhook.shape).meta({ id: 'RunWebhookEvent' });
+const webhookEvent = component('RunWebhookEvent', runWebhook.shape);
 
 export const readRunEvent = route({
   method: 'GET',
@@ -95,7 +95,6 @@ export const readRunEvent = route({
   description:
     'The event that the routine’s webhook gets, or would get, about the run by the present settings. `ras listen` forwards these to a receiver under development.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params: runParams,
   success: { status: 200, data: webhookEvent, description: 'The event.' },

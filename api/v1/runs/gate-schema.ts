@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { GATE_REASONS, type GateReason, type GateVerdict } from '#core/execution/gate/index.ts';
+import { GATE_REASONS, type GateVerdict } from '#core/execution/gate/index.ts';
 import { cut } from '#lib/text.ts';
-import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-const reasons = Object.keys(GATE_REASONS) as [GateReason, ...GateReason[]];
+import { keyOf, timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, meaningsOf } from '../../http/schemas.ts';
 
 const PREVIEW_LENGTH = 200;
 
@@ -24,10 +21,8 @@ export const gateVerdict = z
       description: 'True when the value differs from that of the last successful run; null when unknown.',
     }),
     failed: z.boolean().meta({ description: 'True if the gate failed, and woke the model for that reason.' }),
-    reason: z.enum(reasons).meta({
-      description: `Why it woke the model, or did not: ${Object.entries(GATE_REASONS)
-        .map(([reason, why]) => `\`${reason}\` (${why})`)
-        .join(', ')}.`,
+    reason: keyOf(GATE_REASONS).meta({
+      description: `Why it woke the model, or did not: ${meaningsOf(GATE_REASONS)}.`,
     }),
     error: z.string().nullable(),
     valuePreview: z

@@ -8,7 +8,7 @@ import { credentialId, mayWriteRoutines, type ProjectAccess, programOf } from '.
 import type { Deps } from '../../deps.ts';
 import { instant } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
+import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
@@ -69,7 +69,6 @@ const listRoutineRuns = route({
   tag,
   summary: 'List the runs of a routine',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params: routineParams,
   query: runQuery,
@@ -142,7 +141,6 @@ const listRunSteps = route({
   description:
     'The steps in order, with all texts. A page ends before its limit when its texts have 4,000,000 characters.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params: runParams,
   query: pageQuery('step', {}),
@@ -183,10 +181,9 @@ const updateRun = route({
   summary: 'Pin a run, or unpin it',
   description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${runs.keeping.MAX_PINNED} pinned runs.`,
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: runParams,
-  body: z.strictObject({ pinned: z.boolean() }).meta({ id: 'UpdateRun' }),
+  body: component('UpdateRun', { pinned: z.boolean() }),
   success: { status: 200, data: run, description: 'The run.' },
   errors: ['allowance_exceeded'],
 }).to(async ({ access: { projectId }, by, params: { runId }, body: { pinned }, deps }) => ({
@@ -247,7 +244,6 @@ const redeliverWebhook = route({
   summary: 'Send a webhook delivery again',
   description: 'With the same `webhook-id` and body, and again with all its retries.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: z.strictObject({
     runId: idOf('run', EXAMPLE.run),

@@ -2,24 +2,22 @@ import { z } from 'zod';
 import * as links from '#core/execution/shared-links/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { author } from '../routines/version-schemas.ts';
 import { runParams } from './schemas.ts';
 
 const tag = 'Runs';
 
-const sharedLink = z
-  .strictObject({
-    id: idOf('sharedLink', EXAMPLE.sharedLink),
-    runId: idOf('run', EXAMPLE.run),
-    createdBy: author.nullable().meta({ description: 'Null where the account or the key is gone.' }),
-    createdAt: timestamp,
-    expiresAt: timestamp,
-    views: z.number().int().meta({ description: 'How often the result was read by it.' }),
-    lastSeenAt: timestamp.nullable().meta({ description: 'When it was read last.' }),
-  })
-  .meta({ id: 'SharedLink' });
+const sharedLink = component('SharedLink', {
+  id: idOf('sharedLink', EXAMPLE.sharedLink),
+  runId: idOf('run', EXAMPLE.run),
+  createdBy: author.nullable().meta({ description: 'Null where the account or the key is gone.' }),
+  createdAt: timestamp,
+  expiresAt: timestamp,
+  views: z.number().int().meta({ description: 'How often the result was read by it.' }),
+  lastSeenAt: timestamp.nullable().meta({ description: 'When it was read last.' }),
+});
 
 const createSharedLink = route({
   method: 'POST',
@@ -30,34 +28,29 @@ const createSharedLink = route({
   description:
     'Everyone who has the link reads the result and its data, without a sign-in and nothing else of the run, until it expires, is deleted, or the content of the run is erased. The project has to allow it, see `sharedLinksEnabled`. The address is in this response and nowhere else.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: runParams,
-  body: z
-    .strictObject({
-      expiresInDays: z
-        .number()
-        .int()
-        .min(1)
-        .max(links.LONGEST_DAYS)
-        .default(7)
-        .meta({ description: 'Days until it ends.' }),
-    })
-    .meta({ id: 'CreateSharedLink' }),
+  body: component('CreateSharedLink', {
+    expiresInDays: z
+      .number()
+      .int()
+      .min(1)
+      .max(links.LONGEST_DAYS)
+      .default(7)
+      .meta({ description: 'Days until it ends.' }),
+  }),
   bodyOptional: true,
   idempotent: true,
   shownOnce: ['url'],
   success: {
     status: 201,
-    data: z
-      .strictObject({
-        ...sharedLink.shape,
-        url: z.string().nullable().meta({
-          description: 'Shown once; null when the response is repeated.',
-          example: 'https://app.example.com/shared#jH8v…',
-        }),
-      })
-      .meta({ id: 'CreatedSharedLink' }),
+    data: component('CreatedSharedLink', {
+      ...sharedLink.shape,
+      url: z.string().nullable().meta({
+        description: 'Shown once; null when the response is repeated.',
+        example: 'https://app.example.com/shared#jH8v…',
+      }),
+    }),
     description: 'The link with its address.',
   },
   errors: ['sharing_disabled', 'run_not_finished', 'content_erased', 'run_without_result', 'limit_reached'],
@@ -74,7 +67,6 @@ const listSharedLinks = route({
   tag,
   summary: 'List the links to a result',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params: runParams,
   success: { status: 200, data: z.array(sharedLink), description: 'Those that hold, at most 20, newest first.' },
@@ -90,7 +82,6 @@ const deleteSharedLink = route({
   tag,
   summary: 'End a link to a result',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: runParams.extend({ linkId: idOf('sharedLink', EXAMPLE.sharedLink) }),
   success: { status: 200, data: sharedLink, description: 'The link, which shows nothing any more.' },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../../http/schemas.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { mayWriteRoutines, programOf } from '../../access.ts';
 import { route } from '../../route.ts';
@@ -16,10 +17,9 @@ export const giveVerdict = route({
   description:
     'Stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: runParams,
-  body: z.strictObject({ useful: z.boolean(), note: note(1_000).nullable().default(null) }).meta({ id: 'GiveVerdict' }),
+  body: component('GiveVerdict', { useful: z.boolean(), note: note(1_000).nullable().default(null) }),
   success: { status: 200, data: run, description: 'The run.' },
   errors: ['run_not_finished', 'content_erased'],
 }).to(async ({ access: { projectId }, by, params: { runId }, body, deps }) => ({
@@ -35,10 +35,9 @@ export const followUpRun = route({
   description:
     'A run with `trigger: follow_up` answers the message, with the version, tools and limits of the original run, and the result as data. It is no proof, no result of the routine, reaches no webhook and does not affect the schedule; budgets and the allowance count it. A message of a key without `routines:write` is data, not an instruction. A question about a follow-up joins its thread.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: runParams,
-  body: z.strictObject({ message: note(4_000) }).meta({ id: 'FollowUpRun' }),
+  body: component('FollowUpRun', { message: note(4_000) }),
   idempotent: true,
   success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
   errors: [

@@ -4,7 +4,7 @@ import { RUN_REASONS, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { decimal, EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
+import { component, decimal, EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { outcomes } from './result-schema.ts';
 
@@ -15,36 +15,32 @@ const ended = {
   outcome: outcomes.nullable(),
 };
 
-const recentRuns = z
-  .strictObject({
-    routineId: idOf('routine', EXAMPLE.routine),
-    runs: z
-      .array(
-        z
-          .strictObject({
-            ...ended,
-            at: timestamp.meta({
-              description: 'When it began; before that, when it was to begin or was asked for.',
-            }),
-          })
-          .meta({ id: 'RecentRun' }),
-      )
-      .meta({ description: 'Newest first.' }),
-    lastEnded: z
-      .strictObject({
+const recentRuns = component('RoutineRecentRuns', {
+  routineId: idOf('routine', EXAMPLE.routine),
+  runs: z
+    .array(
+      component('RecentRun', {
         ...ended,
-        outcomeSummary: z.string().nullable(),
-        errorMessage: z.string().nullable(),
-        resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
-        finishedAt: timestamp.nullable(),
-      })
-      .nullable()
-      .meta({
-        id: 'LastEndedRun',
-        description: 'The latest that succeeded, failed or was cancelled; null without one.',
+        at: timestamp.meta({
+          description: 'When it began; before that, when it was to begin or was asked for.',
+        }),
       }),
-  })
-  .meta({ id: 'RoutineRecentRuns' });
+    )
+    .meta({ description: 'Newest first.' }),
+  lastEnded: z
+    .strictObject({
+      ...ended,
+      outcomeSummary: z.string().nullable(),
+      errorMessage: z.string().nullable(),
+      resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
+      finishedAt: timestamp.nullable(),
+    })
+    .nullable()
+    .meta({
+      id: 'LastEndedRun',
+      description: 'The latest that succeeded, failed or was cancelled; null without one.',
+    }),
+});
 
 export const listRecentRuns = route({
   method: 'GET',
@@ -54,7 +50,6 @@ export const listRecentRuns = route({
   summary: 'List the last runs of each routine',
   description: 'A few runs of each routine, and the result of its last ended one, for an overview in one request.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   query: pageQuery('routine', {
     perRoutine: decimal(1, runs.MAX_RECENT).default(10).meta({ description: 'The runs of one routine.' }),

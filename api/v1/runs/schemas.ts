@@ -4,24 +4,17 @@ import {
   RUN_REASONS,
   RUN_STATES,
   TRIGGERS,
-  type FailureClass,
   type RunReason,
 } from '#core/execution/run-states/index.ts';
-import { WAITS, type Wait } from '#core/execution/admission/index.ts';
+import { WAITS } from '#core/execution/admission/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
-import { timestamp } from '#lib/schemas.ts';
-import { anyId, EXAMPLE, idOf, pageQuery, searchedIn, wordOf } from '../../http/schemas.ts';
+import { keyOf, timestamp } from '#lib/schemas.ts';
+import { anyId, component, EXAMPLE, idOf, meaningsOf, pageQuery, searchedIn, wordOf } from '../../http/schemas.ts';
 import { author } from '../routines/version-schemas.ts';
 import { chatDelivery, delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';
 import { changes, changesSummary, data, outcomeFields, outcomes, usage, withheld } from './result-schema.ts';
 import { step } from './step-schema.ts';
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-const waits = Object.keys(WAITS) as [Wait, ...Wait[]];
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
-const failureClasses = Object.keys(FAILURE_CLASSES) as [FailureClass, ...FailureClass[]];
 
 const shortShape = {
   id: idOf('run', EXAMPLE.run),
@@ -43,14 +36,11 @@ const shortShape = {
         .join(', ')}.`,
       example: 'overlap' satisfies RunReason,
     }),
-  failureClass: z
-    .enum(failureClasses)
+  failureClass: keyOf(FAILURE_CLASSES)
     .nullable()
     .meta({
       id: 'RunFailureClass',
-      description: `Whose fault a failed run is, by its reason: ${Object.entries(FAILURE_CLASSES)
-        .map(([name, consequence]) => `\`${name}\` (${consequence})`)
-        .join(', ')}.`,
+      description: `Whose fault a failed run is, by its reason: ${meaningsOf(FAILURE_CLASSES)}.`,
     }),
   errorMessage: z.string().nullable(),
   ...outcomeFields,
@@ -115,91 +105,82 @@ const shape = {
 
 const routineName = z.string().meta({ description: 'The present name of the routine.' });
 
-export const runSummary = z
-  .strictObject({
-    ...shortShape,
-    routineName,
-    resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
-    changes: changesSummary.nullable(),
-  })
-  .meta({ id: 'RunSummary' });
+export const runSummary = component('RunSummary', {
+  ...shortShape,
+  routineName,
+  resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
+  changes: changesSummary.nullable(),
+});
 
-export const run = z.strictObject(shape).meta({ id: 'Run' });
+export const run = component('Run', shape);
 
 const nearby = idOf('run', EXAMPLE.run).nullable();
 
-export const runDetail = z
-  .strictObject({
-    ...shape,
-    routineName,
-    previousResultId: nearby.meta({
-      description:
-        'The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result.',
+export const runDetail = component('RunDetail', {
+  ...shape,
+  routineName,
+  previousResultId: nearby.meta({
+    description:
+      'The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result.',
+  }),
+  nextResultId: nearby.meta({ description: 'The result after it, found in the same way.' }),
+  lastGoodRunId: nearby.meta({ description: 'The newest earlier run of the routine that succeeded.' }),
+  resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
+    description: 'The `resultSchema` of its data; null without data, and when its version is deleted.',
+  }),
+  queuedSeconds: z.number().nullable().meta({
+    description: 'Time that it waited, up to now, its beginning or its end.',
+  }),
+  waitingFor: keyOf(WAITS)
+    .nullable()
+    .meta({
+      description: `For a run that waits: ${meaningsOf(WAITS)}.`,
     }),
-    nextResultId: nearby.meta({ description: 'The result after it, found in the same way.' }),
-    lastGoodRunId: nearby.meta({ description: 'The newest earlier run of the routine that succeeded.' }),
-    resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
-      description: 'The `resultSchema` of its data; null without data, and when its version is deleted.',
-    }),
-    queuedSeconds: z.number().nullable().meta({
-      description: 'Time that it waited, up to now, its beginning or its end.',
-    }),
-    waitingFor: z
-      .enum(waits)
-      .nullable()
-      .meta({
-        description: `For a run that waits: ${Object.entries(WAITS)
-          .map(([wait, why]) => `\`${wait}\` (${why})`)
-          .join(', ')}.`,
+  prompt: z.string().nullable().meta({ description: 'The prompt: instructions, skills and facts, rendered.' }),
+  briefing: z.string().nullable().meta({
+    description:
+      'The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run.',
+  }),
+  factsVersion: z.number().int().nullable().meta({
+    description:
+      'The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
+  }),
+  gate: gateVerdict,
+  steps: z.array(step),
+  wouldHaveDone: z
+    .array(
+      z.strictObject({
+        stepIndex: z.number().int(),
+        name: z.string().meta({ description: 'Name that the model uses.' }),
+        connectionName: z.string().nullable().meta({ description: 'Null for a tool of the service.' }),
+        arguments: z.string().nullable().meta({ description: 'JSON text; null once it is erased or left out.' }),
       }),
-    prompt: z.string().nullable().meta({ description: 'The prompt: instructions, skills and facts, rendered.' }),
-    briefing: z.string().nullable().meta({
-      description:
-        'The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run.',
-    }),
-    factsVersion: z.number().int().nullable().meta({
-      description:
-        'The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
-    }),
-    gate: gateVerdict,
-    steps: z.array(step),
-    wouldHaveDone: z
-      .array(
-        z.strictObject({
-          stepIndex: z.number().int(),
-          name: z.string().meta({ description: 'Name that the model uses.' }),
-          connectionName: z.string().nullable().meta({ description: 'Null for a tool of the service.' }),
-          arguments: z.string().nullable().meta({ description: 'JSON text; null once it is erased or left out.' }),
-        }),
-      )
-      .meta({ description: 'Of a rehearsal: the calls that it did not make, in order.' }),
-    textsLeftOutFrom: z.number().int().nullable().meta({
-      description:
-        'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
-    }),
-    webhookDeliveries: z.array(delivery),
-    chatDeliveries: z.array(chatDelivery).meta({ description: 'Its deliveries to chats.' }),
-    notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
-    followUps: z
-      .array(
-        z
-          .strictObject({
-            id: idOf('run', EXAMPLE.run),
-            message: z.string().nullable(),
-            state: z.enum(RUN_STATES),
-            errorMessage: z.string().nullable(),
-            result: z.string().nullable(),
-            createdAt: timestamp,
-          })
-          .meta({ id: 'FollowUp' }),
-      )
-      .meta({ description: 'The last 50 questions about its result, in order, each a run of its own.' }),
-    workflowUrl: z.string().nullable().meta({
-      description:
-        'Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
-    }),
-  })
-  .meta({ id: 'RunDetail' });
+    )
+    .meta({ description: 'Of a rehearsal: the calls that it did not make, in order.' }),
+  textsLeftOutFrom: z.number().int().nullable().meta({
+    description:
+      'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
+  }),
+  webhookDeliveries: z.array(delivery),
+  chatDeliveries: z.array(chatDelivery).meta({ description: 'Its deliveries to chats.' }),
+  notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
+  followUps: z
+    .array(
+      component('FollowUp', {
+        id: idOf('run', EXAMPLE.run),
+        message: z.string().nullable(),
+        state: z.enum(RUN_STATES),
+        errorMessage: z.string().nullable(),
+        result: z.string().nullable(),
+        createdAt: timestamp,
+      }),
+    )
+    .meta({ description: 'The last 50 questions about its result, in order, each a run of its own.' }),
+  workflowUrl: z.string().nullable().meta({
+    description:
+      'Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
+  }),
+});
 
 export const runQuery = pageQuery('run', {
   q: searchedIn('the name, result, summary or error'),

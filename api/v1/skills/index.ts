@@ -3,7 +3,7 @@ import * as skills from '#core/authoring/skills/index.ts';
 import { withoutUndefined } from '#lib/json.ts';
 import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
-import { pageOf, pageQuery } from '../../http/schemas.ts';
+import { component, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { keyParams, namedFields, nameFilters, putFields, renamedFields } from '../external-names.ts';
 import {
@@ -145,10 +145,9 @@ const putSkill = route({
   description:
     'If no skill has the key, one is created. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. `If-Match` refuses a skill that has changed meanwhile or does not exist, `If-None-Match: *` one that exists.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params: keyParams,
-  body: z.strictObject({ ...fields, ...putFields }).meta({ id: 'PutSkill' }),
+  body: component('PutSkill', { ...fields, ...putFields }),
   conditional: 'create',
   success: { status: 200, data: skill, description: 'The skill.', headers },
   errors: ['limit_reached', 'precondition_failed'],
@@ -170,7 +169,6 @@ const deleteSkill = route({
   summary: 'Delete a custom skill',
   description: 'Routines with the skill leave it out from their next run on; those runs do not fail.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
   success: { status: 200, data: skill, description: 'The skill that was deleted.' },
@@ -186,7 +184,6 @@ const listSkillRevisions = route({
   summary: 'List the revisions of a custom skill',
   description: `Each revision has its whole text, and names the changed fields. The newest ${skills.KEPT_REVISIONS} are kept, and older ones that a routine, its proof or a kept run refers to.`,
   auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   params,
   query: pageQuery('revision', {}),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as skills from '#core/authoring/skills/index.ts';
 import { present } from '../../http/present.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
-import { anyId } from '../../http/schemas.ts';
+import { anyId, component } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';
 import { author } from '../routines/version-schemas.ts';
 
@@ -56,46 +56,42 @@ const summaryShape = {
   updatedAt: timestamp.nullable(),
 };
 
-export const skillSummary = z.strictObject(summaryShape).meta({ id: 'SkillSummary' });
+export const skillSummary = component('SkillSummary', summaryShape);
 
 const source = z.strictObject({ name: z.string(), url: z.string(), backs: z.string() });
 
 const inUse = z
-  .array(z.strictObject({ revision: z.number().int(), routines: z.number().int() }).meta({ id: 'SkillRevisionInUse' }))
+  .array(component('SkillRevisionInUse', { revision: z.number().int(), routines: z.number().int() }))
   .meta({
     description: 'Number of active routines for each activated revision of a custom skill, the newest first.',
   });
 
-export const skill = z
-  .strictObject({
-    ...summaryShape,
-    instructions: z.string(),
-    revision: z
-      .number()
-      .int()
-      .nullable()
-      .meta({ description: 'Counts the changes of name and text; null for a curated skill.' }),
-    sources: z.array(source),
-  })
-  .meta({ id: 'Skill' });
+export const skill = component('Skill', {
+  ...summaryShape,
+  instructions: z.string(),
+  revision: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'Counts the changes of name and text; null for a curated skill.' }),
+  sources: z.array(source),
+});
 
-export const skillDetail = z.strictObject({ ...skill.shape, inUse }).meta({ id: 'SkillDetail' });
+export const skillDetail = component('SkillDetail', { ...skill.shape, inUse });
 
-export const skillRevision = z
-  .strictObject({
-    revision: z.number().int(),
-    name: z.string(),
-    instructions: z.string(),
-    createdBy: author.nullable().meta({
-      description: 'The person or the API key that made it; null when it is not on record.',
-    }),
-    createdAt: timestamp,
-    changed: z.array(z.enum(['name', 'instructions'])).meta({
-      description: 'Differences from the revision before; empty for the first one.',
-      example: ['instructions'],
-    }),
-  })
-  .meta({ id: 'SkillRevision' });
+export const skillRevision = component('SkillRevision', {
+  revision: z.number().int(),
+  name: z.string(),
+  instructions: z.string(),
+  createdBy: author.nullable().meta({
+    description: 'The person or the API key that made it; null when it is not on record.',
+  }),
+  createdAt: timestamp,
+  changed: z.array(z.enum(['name', 'instructions'])).meta({
+    description: 'Differences from the revision before; empty for the first one.',
+    example: ['instructions'],
+  }),
+});
 
 export const params = z.strictObject({
   skillId: z

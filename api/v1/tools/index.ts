@@ -28,7 +28,6 @@ const discoverTools = route({
   description:
     'Each tool gets a disabled policy for this routine. Another discovery adds new tools and marks vanished ones; a confirmed tool that has changed or vanished is disabled, and the routine goes back to draft.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: discoverParams,
   success: { status: 200, data: discovery, description: 'What was found.' },
@@ -81,7 +80,6 @@ const updateToolPolicy = route({
   description:
     'With `confirmAutomaticExecution: true` runs of the routine may call the tool in its present definition. Without it a policy can only be made stricter. Any change is material: the routine goes back to draft.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: policyParams,
   body: policyPatch,

@@ -3,7 +3,7 @@ import { rules } from '#core/integrations/tools/index.ts';
 import { instant, timestamp } from '#lib/schemas.ts';
 import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
+import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { policyParams } from './schemas.ts';
 
@@ -37,21 +37,19 @@ const fields = {
   maxUses: z.number().int().nullable().meta({ description: 'The most calls that it lets through; null for no limit.' }),
 };
 
-const toolRule = z
-  .strictObject({
-    id: idOf('toolRule', EXAMPLE.toolRule),
-    policyId: idOf('policy', EXAMPLE.policy),
-    definitionHash: z
-      .string()
-      .meta({ description: 'Hash of the definition for which it was made; it ends when that changes.' }),
-    ...fields,
-    words: z.string().meta({ description: 'The calls that it lets through, in words.' }),
-    uses: z.number().int(),
-    createdBy: z.string().nullable().meta({ description: 'Id of the person, or of the API key.' }),
-    createdAt: timestamp,
-    revokedAt: timestamp.nullable(),
-  })
-  .meta({ id: 'ToolRule' });
+const toolRule = component('ToolRule', {
+  id: idOf('toolRule', EXAMPLE.toolRule),
+  policyId: idOf('policy', EXAMPLE.policy),
+  definitionHash: z
+    .string()
+    .meta({ description: 'Hash of the definition for which it was made; it ends when that changes.' }),
+  ...fields,
+  words: z.string().meta({ description: 'The calls that it lets through, in words.' }),
+  uses: z.number().int(),
+  createdBy: z.string().nullable().meta({ description: 'Id of the person, or of the API key.' }),
+  createdAt: timestamp,
+  revokedAt: timestamp.nullable(),
+});
 
 function presentRule(rule: rules.ToolRule) {
   return present(toolRule, { ...rule, words: rules.ruleInWords(rule), conditions: [...rule.conditions] });
@@ -65,7 +63,6 @@ const listToolRules = route({
   summary: 'List the standing rules of a held tool',
   description: 'Also those that were revoked, have expired or are used up.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:read',
   params: policyParams,
   query: pageQuery('toolRule', {}),
@@ -84,16 +81,13 @@ const createToolRule = route({
   description:
     'For a tool whose policy has the state `hold`: a call that meets all conditions is made without a person, and its step names the rule. The rule ends with the definition of the tool that is confirmed now.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: policyParams,
-  body: z
-    .strictObject({
-      conditions,
-      expiresAt: instant.nullable().default(null).meta({ description: 'When it ends; null for never.' }),
-      maxUses: z.number().int().min(1).max(1_000_000).nullable().default(null),
-    })
-    .meta({ id: 'CreateToolRule' }),
+  body: component('CreateToolRule', {
+    conditions,
+    expiresAt: instant.nullable().default(null).meta({ description: 'When it ends; null for never.' }),
+    maxUses: z.number().int().min(1).max(1_000_000).nullable().default(null),
+  }),
   idempotent: true,
   success: { status: 201, data: toolRule, description: 'The rule.' },
   errors: ['routine_archived', 'limit_reached'],
@@ -111,7 +105,6 @@ const deleteToolRule = route({
   summary: 'Revoke a standing rule',
   description: 'From now on the calls that it let through wait for a person again.',
   auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: policyParams.extend({ ruleId: idOf('toolRule', EXAMPLE.toolRule) }),
   success: { status: 200, data: toolRule, description: 'The revoked rule.' },

@@ -16,7 +16,6 @@ test('a deprecated operation says so by its headers and in the document, with th
     tag: 'Operations',
     summary: 'Do it the old way',
     auth: 'none',
-    mcp: false,
     deprecated: { since: '2027-01-31', sunset: '2028-01-31' },
     success: { status: 200, data: z.strictObject({}).meta({ id: 'Old' }), description: 'Done.' },
   }).to(async () => ({ data: {} }));
