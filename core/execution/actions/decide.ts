@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { judging, policyUnchanged, type ToolTarget } from '#core/integrations/tools/index.ts';
+import { judging, policyUnchanged, readTarget, type ToolTarget } from '#core/integrations/tools/index.ts';
 import { AT_ONCE, databaseTime, lockKey, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -10,7 +10,7 @@ import { ACTION_REASONS, actionColumns, digestOf, obstacleOf, type Action, type 
 import { endActions, followEnds } from './end.ts';
 import { tellDecided } from './news.ts';
 import { refusedLength } from './hold.ts';
-import { findReferred, readAction, targetOfAction } from './queries.ts';
+import { findReferred, readAction } from './queries.ts';
 import { hasReference, withIds } from './references.ts';
 
 type DecideDeps = Pick<Core, 'database' | 'uiOrigin' | 'work'>;
@@ -41,7 +41,7 @@ export async function approveAction(
   const args = wanted.arguments === undefined || isSame(wanted.arguments, seen) ? undefined : wanted.arguments;
   const again = await approvedBefore(deps.database, seen, args);
   if (again !== undefined) return again;
-  const target = await targetOfAction(deps.database, seen);
+  const target = await readTarget(deps.database, seen, seen.policyId);
   const obstacle = obstacleOf(seen, target);
   if (obstacle !== undefined || target === undefined) return refuse(deps, wanted, obstacle ?? 'connection_removed');
   const edited = args === undefined ? undefined : await editedCall(deps.database, seen, target, args);

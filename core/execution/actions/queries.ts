@@ -1,4 +1,3 @@
-import { targetJson, targetOf, type TargetJson, type ToolTarget } from '#core/integrations/tools/index.ts';
 import { join, ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { canonicalJson, isJsonObject, memberPointer, type JsonObject } from '#lib/json.ts';
@@ -86,21 +85,6 @@ export function findReferred(
     left join actions n on n.id = a.replaced_by and n.project_id = a.project_id
     where a.project_id = ${projectId} and a.id = any(${refersTo})
   `;
-}
-
-/** Reads the present policy and connection of an action; undefined if one of them is gone. */
-export async function targetOfAction(
-  db: Db,
-  action: Pick<Action, 'projectId' | 'routineId' | 'policyId' | 'connectionId'>,
-): Promise<ToolTarget | undefined> {
-  const target = targetJson({
-    projectId: sql`${action.projectId}`,
-    routineId: sql`${action.routineId}`,
-    policyId: sql`${action.policyId}`,
-    connectionId: sql`${action.connectionId}`,
-  });
-  const found = await db.row<{ target: TargetJson | null }>`select ${target} as target`;
-  return found?.target == null ? undefined : targetOf(found.target);
 }
 
 /**

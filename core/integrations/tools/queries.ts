@@ -190,17 +190,32 @@ export interface ToolTarget {
   readonly connection: Connection;
 }
 
+/** Reads policy and connection of a call; undefined if the policy is gone. */
+export async function readTarget(
+  db: Db,
+  { projectId, routineId }: { readonly projectId: string; readonly routineId: string },
+  policyId: string,
+): Promise<ToolTarget | undefined> {
+  const target = targetJson({
+    projectId: sql`${projectId}`,
+    routineId: sql`${routineId}`,
+    policyId: sql`${policyId}`,
+  });
+  const found = await db.row<{ target: TargetJson | null }>`select ${target} as target`;
+  return found?.target == null ? undefined : targetOf(found.target);
+}
+
 /**
  * Selects policy and connection of a call as one JSON value, for a statement that also reads other data of the call;
- * null if the policy or its connection is gone.
+ * null if the policy is gone.
  */
-export function targetJson(ids: { projectId: Sql; routineId: Sql; policyId: Sql; connectionId: Sql }): Sql {
+export function targetJson(ids: { projectId: Sql; routineId: Sql; policyId: Sql }): Sql {
   return sql`(
     select jsonb_build_object('policy', to_jsonb(policy), 'connection', to_jsonb(connection))
     from (select ${policyColumns} from tool_policies) policy, (select ${connectionColumns} from connections) connection
     where policy.id = ${ids.policyId} and policy."routineId" = ${ids.routineId}
       and policy."projectId" = ${ids.projectId}
-      and connection.id = ${ids.connectionId} and connection."projectId" = ${ids.projectId}
+      and connection.id = policy."connectionId" and connection."projectId" = ${ids.projectId}
   )`;
 }
 
