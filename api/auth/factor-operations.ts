@@ -7,12 +7,10 @@ const code = z
   .string()
   .regex(/^[0-9]{6}$/, 'must be six digits')
   .meta({ description: 'Code of the authenticator, valid once.', example: '492039' });
-const recoveryCode = z.string().min(1).max(100).meta({ description: 'Each is valid once.' });
+const recoveryCode = z.string().min(1).max(100).describe('Each is valid once.');
 const recoveryCodes = z
   .object({
-    recoveryCodes: z.array(z.string()).meta({
-      description: 'Ten, shown once: only their hashes are kept. Each signs in once.',
-    }),
+    recoveryCodes: z.array(z.string()).describe('Ten, shown once: only their hashes are kept. Each signs in once.'),
   })
   .meta({ id: 'RecoveryCodes' });
 const passkeyOptions = z
@@ -76,7 +74,7 @@ export const factorOperations: readonly AuthOperation[] = [
     summary: 'Read your second factor',
     success: z
       .object({
-        confirmedAt: z.string().nullable().meta({ description: 'Time of your second factor; null without one.' }),
+        confirmedAt: z.string().nullable().describe('Time of your second factor; null without one.'),
         recoveryCodesLeft: z.number().int(),
         passkeys: z.array(
           z.object({
@@ -101,7 +99,7 @@ export const factorOperations: readonly AuthOperation[] = [
     body: z.strictObject({}),
     success: z
       .object({
-        secret: z.string().meta({ description: 'In base32, to type.' }),
+        secret: z.string().describe('In base32, to type.'),
         uri: z.string().meta({ description: 'For a QR code.', example: 'otpauth://totp/…' }),
       })
       .meta({ id: 'BegunSecondFactor' }),

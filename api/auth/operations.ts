@@ -13,10 +13,12 @@ const password = z
     error: 'one of the most common passwords, which guessing begins with; choose another',
   })
   .meta({ format: 'password', description: 'Not one of the ten thousand most common passwords.' });
-const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });
-const returnTo = z.string().min(1).max(2_000).meta({
-  description: 'Target of the link in the mail: a path, or an address of the user interface.',
-});
+const token = z.string().min(1).max(2_000).describe('From the mail.');
+const returnTo = z
+  .string()
+  .min(1)
+  .max(2_000)
+  .describe('Target of the link in the mail: a path, or an address of the user interface.');
 
 /** Lists all operations that are served under `/auth`; all other operations of the library are switched off. */
 export const authOperations: readonly AuthOperation[] = [
@@ -47,7 +49,7 @@ export const authOperations: readonly AuthOperation[] = [
     body: z.strictObject({
       email: emailAddress,
       password: givenPassword,
-      rememberMe: z.boolean().optional().meta({ description: 'False ends the session with the browser.' }),
+      rememberMe: z.boolean().optional().describe('False ends the session with the browser.'),
       callbackURL: returnTo.optional(),
     }),
     success: z.union([z.object({ user }), z.object({ secondFactorRequired: z.literal(true) })]),
@@ -96,7 +98,7 @@ export const authOperations: readonly AuthOperation[] = [
     description: 'The target of the link in the mail. It redirects to `callbackURL`, with `error` on a failure.',
     query: z.strictObject({
       token,
-      callbackURL: returnTo.optional().meta({ description: 'Address to which the link leads afterwards.' }),
+      callbackURL: returnTo.optional().describe('Address to which the link leads afterwards.'),
     }),
     success: done,
     redirects: true,
@@ -125,10 +127,12 @@ export const authOperations: readonly AuthOperation[] = [
     body: z.strictObject({
       newPassword: password,
       token,
-      endPrograms: z.boolean().optional().meta({
-        description:
+      endPrograms: z
+        .boolean()
+        .optional()
+        .describe(
           'Also revokes the API keys that the person made, those of their terminals too, and disconnects their assistants.',
-      }),
+        ),
     }),
     success: done,
     errors: { 400: ['invalid_token'] },

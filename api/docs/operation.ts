@@ -38,32 +38,26 @@ export function operation(spec: RouteSpec, audience: Audience): ZodOpenApiOperat
 }
 
 const PAGE_FORM = {
-  page: z
-    .enum(['body'])
-    .optional()
-    .meta({ description: 'With `body`, the cursor of the next page is in the body too.' }),
+  page: z.enum(['body']).optional().describe('With `body`, the cursor of the next page is in the body too.'),
 };
 
 function headersOf(spec: RouteSpec, audience: Audience) {
   const shape: Record<string, z.ZodType> = {};
   if (hasProject(spec) && audience === 'all') {
-    shape['X-Project-Id'] = z
-      .string()
-      .optional()
-      .meta({ description: 'Selects the project of a session; a key has its own.' });
+    shape['X-Project-Id'] = z.string().optional().describe('Selects the project of a session; a key has its own.');
   }
   if (spec.idempotent === true) {
     shape['Idempotency-Key'] = z
       .string()
       .regex(/^[\x21-\x7e]{1,255}$/)
       .optional()
-      .meta({ description: 'The same key and body give the first response again, for 24 hours.' });
+      .describe('The same key and body give the first response again, for 24 hours.');
   }
   if (spec.success.stream === true) {
     shape['Last-Event-ID'] = z
       .string()
       .optional()
-      .meta({ description: 'The `id` of the last event you have seen; the ones after it follow.' });
+      .describe('The `id` of the last event you have seen; the ones after it follow.');
   }
   if (spec.waits === true) {
     shape['Prefer'] = z
@@ -75,15 +69,12 @@ function headersOf(spec: RouteSpec, audience: Audience) {
       });
   }
   if (isTagged(spec) && audience === 'all') {
-    shape['If-None-Match'] = z
-      .string()
-      .optional()
-      .meta({ description: 'The `ETag` you have: 304 while it is the same.' });
+    shape['If-None-Match'] = z.string().optional().describe('The `ETag` you have: 304 while it is the same.');
   }
   if (spec.conditional !== undefined) {
-    shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });
+    shape['If-Match'] = z.string().optional().describe('The `ETag` you have seen.');
     if (spec.conditional === 'create') {
-      shape['If-None-Match'] = z.string().optional().meta({ description: '`*` where it must not be there yet.' });
+      shape['If-None-Match'] = z.string().optional().describe('`*` where it must not be there yet.');
     }
   }
   return Object.keys(shape).length === 0 ? {} : { header: z.object(shape) };

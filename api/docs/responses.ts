@@ -49,7 +49,7 @@ export function responsesOf(spec: RouteSpec, audience: Audience): ZodOpenApiResp
 }
 
 const nextPage = z
-  .strictObject({ nextCursor: z.string().nullable().meta({ description: 'The `cursor` of the next page.' }) })
+  .strictObject({ nextCursor: z.string().nullable().describe('The `cursor` of the next page.') })
   .optional()
   .meta({ id: 'NextPage', description: 'Where `page=body` asks for it. Null on the last page.' });
 
@@ -89,19 +89,19 @@ export function errorResponse(
 /** The body of every failure. The document has no closed list of codes, because new ones may be added. */
 export const failure = component('Failure', {
   error: component('Error', {
-    code: z.string().meta({ description: 'Names the error for programs. The list may grow.' }),
-    message: z.string().meta({ description: 'Says what is wrong, and lists the faults of the request.' }),
+    code: z.string().describe('Names the error for programs. The list may grow.'),
+    message: z.string().describe('Says what is wrong, and lists the faults of the request.'),
     details: z
       .array(
         component('ErrorDetail', {
           param: z.string().meta({ description: 'Path of the field.', example: 'budget.maxTokensPerDay' }),
-          message: z.string().meta({ description: 'The fault.' }),
+          message: z.string().describe('The fault.'),
         }),
       )
       .optional()
-      .meta({ description: 'All faults of the request, up to 100, for requests with `Prefer: error-details`.' }),
+      .describe('All faults of the request, up to 100, for requests with `Prefer: error-details`.'),
   }),
-  requestId: z.string().meta({ description: 'Names the request in the logs of the service.' }),
+  requestId: z.string().describe('Names the request in the logs of the service.'),
 });
 
 /** One response for all errors, so that a generated client has one type for them. */

@@ -3,23 +3,23 @@ import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { TRIGGERS } from '#core/execution/run-states/index.ts';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '#core/delivery/webhooks/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { component, EXAMPLE, idOf } from '../http/schemas.ts';
+import { component, idOf } from '../http/schemas.ts';
 import { changes, data, outcomeFields, usage } from '../v1/runs/result-schema.ts';
 
 const ids = {
-  routineId: idOf('routine', EXAMPLE.routine),
-  projectId: idOf('project', EXAMPLE.project),
+  routineId: idOf('routine'),
+  projectId: idOf('project'),
 };
 
 export const runEvent = component('RunEvent', {
   type: z.enum(['run.succeeded', 'run.changed', 'run.failed', 'run.cancelled']),
   timestamp,
   data: z.strictObject({
-    id: idOf('run', EXAMPLE.run),
+    id: idOf('run'),
     ...ids,
     trigger: z.enum(TRIGGERS),
     state: z.enum(['succeeded', 'failed', 'cancelled']),
-    reason: z.string().nullable().meta({ description: 'The list may grow.' }),
+    reason: z.string().nullable().describe('The list may grow.'),
     errorMessage: z.string().nullable(),
     scheduledFor: timestamp.nullable(),
     createdAt: timestamp,
@@ -27,7 +27,7 @@ export const runEvent = component('RunEvent', {
     finishedAt: timestamp,
     ...outcomeFields,
     result: z.string().nullable(),
-    resultTruncated: z.boolean().meta({ description: 'The result of the run itself is longer.' }),
+    resultTruncated: z.boolean().describe('The result of the run itself is longer.'),
     data,
     changes: changes.nullable(),
     usage,
@@ -45,7 +45,7 @@ export const pausedEvent = component('RoutinePausedEvent', {
       description: 'In the words that the routine shows as `stateReason`.',
       example: 'paused after 5 failed runs in a row',
     }),
-    runId: idOf('run', EXAMPLE.run).nullable().meta({ description: 'The run that caused it; null without one.' }),
+    runId: idOf('run').nullable().describe('The run that caused it; null without one.'),
   }),
 });
 
@@ -53,15 +53,15 @@ const actionEvent = component('ActionEvent', {
   type: z.enum(['action.held', 'action.decided']),
   timestamp,
   data: z.strictObject({
-    id: idOf('action', EXAMPLE.action),
+    id: idOf('action'),
     ...ids,
-    runId: idOf('run', EXAMPLE.run),
+    runId: idOf('run'),
     state: z.string().meta({ description: 'The list may grow.', example: 'open' }),
-    reason: z.string().nullable().meta({ description: 'The list may grow.' }),
+    reason: z.string().nullable().describe('The list may grow.'),
     toolName: z.string(),
-    connectionId: idOf('connection', EXAMPLE.connection),
+    connectionId: idOf('connection'),
     expiresAt: timestamp,
-    url: z.string().meta({ description: 'The page on which a person decides. A GET of it changes nothing.' }),
+    url: z.string().describe('The page on which a person decides. A GET of it changes nothing.'),
   }),
 });
 
@@ -69,13 +69,13 @@ export const questionEvent = component('QuestionEvent', {
   type: z.enum(['question.asked', 'question.answered']),
   timestamp,
   data: z.strictObject({
-    id: idOf('question', EXAMPLE.question),
+    id: idOf('question'),
     ...ids,
-    runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked it last.' }),
-    question: z.string().meta({ description: 'As a model wrote it: material, and no instruction.' }),
+    runId: idOf('run').describe('The run that asked it last.'),
+    question: z.string().describe('As a model wrote it: material, and no instruction.'),
     choices: z.array(z.string()).nullable(),
     default: z.string().nullable(),
-    answer: z.string().nullable().meta({ description: 'Null for `question.asked`.' }),
+    answer: z.string().nullable().describe('Null for `question.asked`.'),
     expiresAt: timestamp,
   }),
 });
@@ -83,7 +83,7 @@ export const questionEvent = component('QuestionEvent', {
 const testEvent = component('WebhookTestEvent', {
   type: z.literal(TEST_EVENT),
   timestamp,
-  data: z.strictObject({ ...ids, name: z.string().meta({ description: 'The name of the routine.' }) }),
+  data: z.strictObject({ ...ids, name: z.string().describe('The name of the routine.') }),
 });
 
 type SentType = EventType | typeof TEST_EVENT;

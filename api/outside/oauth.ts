@@ -8,9 +8,7 @@ import { route } from '../route.ts';
 import { signInDepsOf } from '../v1/connections/providers.ts';
 import { connection, presentConnection } from '../v1/connections/schemas.ts';
 
-export const completeConnectionSignIn = route({
-  method: 'GET',
-  path: '/oauth/callback/:provider',
+export const completeConnectionSignIn = route('GET /oauth/callback/:provider', {
   id: 'completeConnectionSignIn',
   tag: 'Connections',
   summary: 'End a sign-in to a provider or tool server',
@@ -28,7 +26,7 @@ export const completeConnectionSignIn = route({
       }),
   }),
   query: z.object(returnedFields),
-  success: { status: 200, data: connection, description: 'The connection, ready.' },
+  success: { data: connection, description: 'The connection, ready.' },
   errors: ['attempt_expired', 'forbidden', 'connection_not_found', 'project_not_found', 'provider_error'],
 }).to(async ({ access, by, params, query, deps }) => {
   const completed = await completeSignIn(signInDepsOf(deps), {

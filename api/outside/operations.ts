@@ -8,24 +8,19 @@ import { AppError } from '#lib/errors.ts';
 import { networkOf } from '../http/client-address.ts';
 import { route, type Route } from '../route.ts';
 
-const health = route({
-  method: 'GET',
-  path: '/health',
+const health = route('GET /health', {
   id: 'health',
   tag: 'Operations',
   summary: 'Liveness',
   description: 'The process responds. For Postgres and Temporal see `/ready`.',
   auth: 'none',
   success: {
-    status: 200,
     data: component('Health', { status: z.literal('ok') }),
     description: 'Alive.',
   },
 }).to(async () => ({ data: { status: 'ok' } }));
 
-const ready = route({
-  method: 'GET',
-  path: '/ready',
+const ready = route('GET /ready', {
   id: 'ready',
   tag: 'Operations',
   summary: 'Readiness',
@@ -33,7 +28,6 @@ const ready = route({
     'Ready means that Postgres can be reached and has every migration of this release. Temporal is reported but not required: while it is away this process serves reads and accepts runs, which wait. An address with more than 120 requests a minute gets the last finding, at most five seconds old.',
   auth: 'none',
   success: {
-    status: 200,
     data: component('Readiness', { postgres: z.literal('ok'), temporal: z.enum(['ok', 'away']) }),
     description: 'Postgres can be reached, and its schema is new enough.',
   },
@@ -47,16 +41,13 @@ const ready = route({
   return { data: { postgres: 'ok', temporal: temporal === undefined ? 'ok' : 'away' } };
 });
 
-const readVersion = route({
-  method: 'GET',
-  path: '/v1/version',
+const readVersion = route('GET /v1/version', {
   id: 'readVersion',
   tag: 'Operations',
   summary: 'Version of the service',
   description: 'The release, as the changelog names it. `ras doctor` compares it with its own.',
   auth: 'none',
   success: {
-    status: 200,
     data: component('Version', { version: z.string().meta({ example: '1.4.0' }) }),
     description: 'The version.',
   },
@@ -68,9 +59,7 @@ const { version } = z
 
 export const healthRoutes: readonly Route[] = [health, ready, readVersion];
 
-export const schedulerTick = route({
-  method: 'POST',
-  path: '/internal/scheduler/tick',
+export const schedulerTick = route('POST /internal/scheduler/tick', {
   id: 'schedulerTick',
   tag: 'Operations',
   summary: 'Tick the scheduler from outside',
@@ -91,9 +80,7 @@ export const schedulerTick = route({
  */
 const SYNC_MS = 5_000;
 
-export const receivePaymentEvent = route({
-  method: 'POST',
-  path: '/webhooks/stripe',
+export const receivePaymentEvent = route('POST /webhooks/stripe', {
   id: 'receivePaymentEvent',
   tag: 'Operations',
   summary: 'Take an event of the payment processor',
@@ -101,7 +88,6 @@ export const receivePaymentEvent = route({
     'For the payment processor only. The signature in `Stripe-Signature` is verified over the raw body. An event only causes a look at the current subscriptions of its customer; its content grants nothing. Events of other kinds, of the other mode and repetitions are accepted and ignored.',
   auth: 'stripe-signature',
   success: {
-    status: 200,
     data: component('PaymentEventReceived', { received: z.literal(true) }),
     description: 'The event is on record.',
   },

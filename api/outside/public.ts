@@ -9,9 +9,7 @@ import { RUN_STATES } from '#core/execution/run-states/index.ts';
 import { data, outcomeFields } from '../v1/runs/result-schema.ts';
 import { component, emailAddress } from '../http/schemas.ts';
 
-export const readPublicConfig = route({
-  method: 'GET',
-  path: '/public/config',
+export const readPublicConfig = route('GET /public/config', {
   id: 'readPublicConfig',
   tag: 'Operations',
   summary: 'Read the public configuration',
@@ -19,7 +17,6 @@ export const readPublicConfig = route({
     'The product tag, the launch switches and the rule for sign-ups. The dashboard is not ready while its own switches differ.',
   auth: 'none',
   success: {
-    status: 200,
     data: component('PublicConfig', {
       productTag: z.string().meta({ example: 'ras' }),
       publicUrl: z.string().meta({ description: 'Where this API is.', example: 'https://api.example.com' }),
@@ -27,12 +24,10 @@ export const readPublicConfig = route({
         description: 'The only origin whose sessions may change anything.',
         example: 'https://app.example.com',
       }),
-      signUp: z.enum(['open', 'invited', 'closed']).meta({ description: 'Who may sign up.' }),
-      verifiesAddresses: z.boolean().meta({
-        description: 'Whether an address is confirmed by mail before its first sign-in.',
-      }),
-      commercialAcquisition: z.boolean().meta({ description: 'Whether plans are offered.' }),
-      checkout: z.boolean().meta({ description: 'Whether a checkout can be begun.' }),
+      signUp: z.enum(['open', 'invited', 'closed']).describe('Who may sign up.'),
+      verifiesAddresses: z.boolean().describe('Whether an address is confirmed by mail before its first sign-in.'),
+      commercialAcquisition: z.boolean().describe('Whether plans are offered.'),
+      checkout: z.boolean().describe('Whether a checkout can be begun.'),
     }),
     description: 'The configuration that is public.',
   },
@@ -51,9 +46,7 @@ export const readPublicConfig = route({
 /** Matches ten characters or more, not counting white space at the ends. */
 const TEN_CHARACTERS = /^\s*\S[\s\S]{8,}\S\s*$/u;
 
-export const submitBusinessLead = route({
-  method: 'POST',
-  path: '/public/business-leads',
+export const submitBusinessLead = route('POST /public/business-leads', {
   id: 'submitBusinessLead',
   tag: 'Operations',
   summary: 'Send a business enquiry',
@@ -66,7 +59,7 @@ export const submitBusinessLead = route({
     company: nameOf(200),
     message: z.string().min(10).max(5_000).regex(TEN_CHARACTERS, 'at least 10 characters').trim(),
     // People do not see this field, so only a robot fills it in.
-    website: z.string().max(300).optional().meta({ description: 'Leave this empty.' }),
+    website: z.string().max(300).optional().describe('Leave this empty.'),
   }),
   success: {
     status: 202,
@@ -91,16 +84,15 @@ const sharedResult = component('SharedResult', {
   outcomeSummary: outcomeFields.outcomeSummary,
   result: z.string().nullable(),
   data,
-  resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
-    description: 'The schema of its data, without the descriptions that the model was given.',
-  }),
+  resultSchema: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('The schema of its data, without the descriptions that the model was given.'),
   finishedAt: timestamp.nullable(),
-  expiresAt: timestamp.meta({ description: 'When the link ends.' }),
+  expiresAt: timestamp.describe('When the link ends.'),
 });
 
-export const openSharedLink = route({
-  method: 'POST',
-  path: '/public/shared-results',
+export const openSharedLink = route('POST /public/shared-results', {
   id: 'openSharedLink',
   tag: 'Operations',
   summary: 'Read a result by its link',
@@ -108,9 +100,9 @@ export const openSharedLink = route({
     'From a page of the user interface only, at most 60 times a minute from one network. The token stands in the body, so that no log has it. A link that is unknown, has ended or whose result is erased gets the same 404.',
   auth: 'ui-origin',
   body: component('OpenSharedLink', {
-    token: z.string().max(200).meta({ description: 'The part of the address behind its #.' }),
+    token: z.string().max(200).describe('The part of the address behind its #.'),
   }),
-  success: { status: 200, data: sharedResult, description: 'The result.' },
+  success: { data: sharedResult, description: 'The result.' },
   errors: ['origin_not_allowed', 'rate_limited', 'link_not_found'],
 }).to(async ({ access, body: { token }, deps }) => ({
   data: present(sharedResult, await openLink(deps.database, token, networkOf(access.clientAddress, 'wide'))),

@@ -9,9 +9,9 @@ import { route, type Route } from '../route.ts';
 
 const scopes = z.array(z.enum(SCOPES));
 
-const isVerified = z.boolean().meta({
-  description: 'True when the operator registered it. A client that registered itself is unverified.',
-});
+const isVerified = z
+  .boolean()
+  .describe('True when the operator registered it. A client that registered itself is unverified.');
 
 const assistant = component('Assistant', {
   id: z.string(),
@@ -20,36 +20,35 @@ const assistant = component('Assistant', {
   scopes,
   grantedBy: z.strictObject({ id: z.string(), name: z.string() }),
   createdAt: timestamp,
-  lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
+  lastUsedAt: timestamp.nullable().describe('Written at most once a minute.'),
 });
 
 const asked = component('AskedConsent', {
   clientId: z.string(),
   clientName: z.string(),
-  redirectHost: z.string().meta({ description: 'Address to which the browser goes afterwards, with the code.' }),
+  redirectHost: z.string().describe('Address to which the browser goes afterwards, with the code.'),
   isVerified,
   scopes,
 });
 
-const oauthQuery = z.string().min(1).max(20_000).meta({
-  description: 'The unchanged `request` of the redirect from the authorization server.',
-});
+const oauthQuery = z
+  .string()
+  .min(1)
+  .max(20_000)
+  .describe('The unchanged `request` of the redirect from the authorization server.');
 
 const onward = component('DecidedConsent', {
-  redirectTo: z.string().meta({ description: 'Address to which the browser goes.' }),
+  redirectTo: z.string().describe('Address to which the browser goes.'),
 });
 
 const MAY_BE_GONE = ['attempt_not_found', 'attempt_expired'] as const;
 
-const listAssistants = route({
-  method: 'GET',
-  path: '/v1/assistants',
+const listAssistants = route('GET /v1/assistants', {
   id: 'listAssistants',
   tag: 'Assistants',
   summary: 'List the assistants that people have connected to the project',
   auth: 'project-session',
   success: {
-    status: 200,
     data: z.array(assistant),
     description: 'Of all people of the project, the latest first; 500 at most.',
   },
@@ -58,9 +57,7 @@ const listAssistants = route({
   return { data: found.map((each) => present(assistant, each)) };
 });
 
-const revokeAssistant = route({
-  method: 'DELETE',
-  path: '/v1/assistants/:assistantId',
+const revokeAssistant = route('DELETE /v1/assistants/:assistantId', {
   id: 'revokeAssistant',
   tag: 'Assistants',
   summary: 'Revoke the access of an assistant',
@@ -71,9 +68,9 @@ const revokeAssistant = route({
     assistantId: z
       .string()
       .regex(/^[A-Za-z0-9]{1,64}$/)
-      .meta({ description: 'Its id, as the list has it.' }),
+      .describe('Its id, as the list has it.'),
   }),
-  success: { status: 200, data: assistant, description: 'The assistant without access.' },
+  success: { data: assistant, description: 'The assistant without access.' },
   errors: ['forbidden'],
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.assistantId };
@@ -81,23 +78,19 @@ const revokeAssistant = route({
   return { data: present(assistant, revoked) };
 });
 
-const readAssistantConsent = route({
-  method: 'POST',
-  path: '/v1/assistant-consents/read',
+const readAssistantConsent = route('POST /v1/assistant-consents/read', {
   id: 'readAssistantConsent',
   tag: 'Assistants',
   summary: 'Read which assistant asks for access',
   auth: 'session',
   body: z.strictObject({ oauthQuery }),
-  success: { status: 200, data: asked, description: 'What it asks for.' },
+  success: { data: asked, description: 'What it asks for.' },
   errors: MAY_BE_GONE,
 }).to(async ({ body, deps }) => ({
   data: present(asked, await programs.readAskedConsent(deps.database, body.oauthQuery)),
 }));
 
-const approveAssistantConsent = route({
-  method: 'POST',
-  path: '/v1/assistant-consents/approve',
+const approveAssistantConsent = route('POST /v1/assistant-consents/approve', {
   id: 'approveAssistantConsent',
   tag: 'Assistants',
   summary: 'Give an assistant access to the project',
@@ -111,22 +104,20 @@ const approveAssistantConsent = route({
       .max(SCOPES.length)
       .transform((given) => [...new Set(given)]),
   }),
-  success: { status: 200, data: onward, description: 'Given.' },
+  success: { data: onward, description: 'Given.' },
   errors: [...MAY_BE_GONE, 'forbidden'],
 }).to(async ({ access: { organizationId, projectId, actor }, by, body, deps }) => {
   const input = { organizationId, projectId, sessionId: actor.sessionId, ...body };
   return { data: await programs.approveAssistant(deps, by, input) };
 });
 
-const denyAssistantConsent = route({
-  method: 'POST',
-  path: '/v1/assistant-consents/deny',
+const denyAssistantConsent = route('POST /v1/assistant-consents/deny', {
   id: 'denyAssistantConsent',
   tag: 'Assistants',
   summary: 'Refuse an assistant',
   auth: 'session',
   body: z.strictObject({ oauthQuery }),
-  success: { status: 200, data: onward, description: 'Refused; it is told so.' },
+  success: { data: onward, description: 'Refused; it is told so.' },
   errors: MAY_BE_GONE,
 }).to(async ({ access: { sessionId }, body, deps }) => ({
   data: await programs.denyAssistant(deps, { sessionId, ...body }),

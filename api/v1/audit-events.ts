@@ -8,19 +8,20 @@ import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts'
 import { route, type Route } from '../route.ts';
 
 const auditEvent = component('AuditEvent', {
-  id: idOf('auditEvent', EXAMPLE.auditEvent),
-  organizationId: idOf('organization', EXAMPLE.organization),
-  projectId: idOf('project', EXAMPLE.project).nullable(),
+  id: idOf('auditEvent'),
+  organizationId: idOf('organization'),
+  projectId: idOf('project').nullable(),
   actor: z
     .strictObject({
       kind: z.enum(['person', 'key', 'system']),
       id: z.string().nullable(),
-      name: z.string().nullable().meta({
-        description: 'Present name of the person or key; null for the service, and for a deleted account or key.',
-      }),
+      name: z
+        .string()
+        .nullable()
+        .describe('Present name of the person or key; null for the service, and for a deleted account or key.'),
       address: z.string().nullable(),
     })
-    .meta({ description: 'Who, and from where.' }),
+    .describe('Who, and from where.'),
   action: z.enum(AUDIT_ACTIONS),
   targetId: z.string().meta({ description: 'What was changed.', example: EXAMPLE.apiKey }),
   details: z
@@ -29,9 +30,7 @@ const auditEvent = component('AuditEvent', {
   createdAt: timestamp,
 });
 
-const listAudit = route({
-  method: 'GET',
-  path: '/v1/audit-events',
+const listAudit = route('GET /v1/audit-events', {
   id: 'listAudit',
   tag: 'Audit',
   summary: 'List the changes in an organization',
@@ -39,9 +38,9 @@ const listAudit = route({
     'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each is recorded together with the change, and never altered.',
   auth: 'session',
   query: pageQuery('auditEvent', {
-    organizationId: idOf('organization', EXAMPLE.organization),
-    projectId: idOf('project', EXAMPLE.project).optional().meta({ description: 'Only changes in this project.' }),
-    action: z.enum(AUDIT_ACTIONS).optional().meta({ description: 'Only this kind of change.' }),
+    organizationId: idOf('organization'),
+    projectId: idOf('project').optional().describe('Only changes in this project.'),
+    action: z.enum(AUDIT_ACTIONS).optional().describe('Only this kind of change.'),
     actorId: z
       .string()
       .regex(/^[A-Za-z0-9_]{1,64}$/)
@@ -51,9 +50,9 @@ const listAudit = route({
       .string()
       .regex(/^[A-Za-z0-9_]{1,64}$/)
       .optional()
-      .meta({ description: 'Only changes of this one.' }),
+      .describe('Only changes of this one.'),
   }),
-  success: { status: 200, data: z.array(auditEvent), description: 'Newest first.' },
+  success: { data: z.array(auditEvent), description: 'Newest first.' },
   errors: ['organization_not_found', 'forbidden', 'second_factor_required'],
 }).to(async ({ access: { userId }, query, deps }) => {
   const page = pageOf(query);

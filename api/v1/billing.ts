@@ -23,13 +23,13 @@ const REFRESH_MS = 5_000;
 const planName = z.enum(['free', ...PAID_PLANS]);
 const allowances = z.strictObject({
   activeRoutines: z.number().int(),
-  runs: z.number().int().meta({ description: 'Runs in a period.' }),
-  runsAtATime: z.number().int().meta({ description: 'Counts where plans are paid for.' }),
-  apiWrites: z.boolean().meta({ description: 'Whether API keys may write.' }),
+  runs: z.number().int().describe('Runs in a period.'),
+  runsAtATime: z.number().int().describe('Counts where plans are paid for.'),
+  apiWrites: z.boolean().describe('Whether API keys may write.'),
 });
 
 const billing = component('Billing', {
-  plan: planName.meta({ description: 'The plan that counts now.' }),
+  plan: planName.describe('The plan that counts now.'),
   source: z.enum(['self_hosted', 'subscription', 'none']),
   status: z.string().nullable().meta({
     description: 'Status of the subscription, in the words of the payment processor.',
@@ -55,7 +55,7 @@ const billing = component('Billing', {
   attention: z
     .strictObject({ code: z.literal('payment_failed'), until: timestamp.nullable() })
     .nullable()
-    .meta({ description: 'A failed payment, and the end of access if it stays unpaid.' }),
+    .describe('A failed payment, and the end of access if it stays unpaid.'),
   isOwner: z.boolean(),
   checkout: z.strictObject({ available: z.boolean(), reason: z.string().nullable() }),
   portal: z.strictObject({ available: z.boolean() }),
@@ -67,14 +67,10 @@ const billing = component('Billing', {
       allowances,
     }),
   ),
-  syncedAt: timestamp.nullable().meta({
-    description: 'When the payment processor was last asked.',
-  }),
+  syncedAt: timestamp.nullable().describe('When the payment processor was last asked.'),
 });
 
-const readBillingSummary = route({
-  method: 'GET',
-  path: '/v1/billing',
+const readBillingSummary = route('GET /v1/billing', {
   id: 'readBillingSummary',
   tag,
   summary: 'Read plan, period, allowances and usage',
@@ -82,11 +78,12 @@ const readBillingSummary = route({
     'With `refresh=true` the payment processor is asked first, at most 60 times a minute for an organization. Use it after a return from the processor’s pages; the return itself grants nothing.',
   auth: 'project-session',
   query: z.strictObject({
-    refresh: z.enum(['true', 'false']).default('false').meta({
-      description: 'Ask the payment processor first, for at most five seconds.',
-    }),
+    refresh: z
+      .enum(['true', 'false'])
+      .default('false')
+      .describe('Ask the payment processor first, for at most five seconds.'),
   }),
-  success: { status: 200, data: billing, description: 'The billing of the active organization.' },
+  success: { data: billing, description: 'The billing of the active organization.' },
 }).to(async ({ access, query, deps }) => {
   const { organizationId, actor } = access;
   const { database, payment, planRule } = deps;
@@ -98,9 +95,7 @@ const readBillingSummary = route({
   return { data: presentBilling(summary, deps, actor.role === 'owner') };
 });
 
-const startCheckout = route({
-  method: 'POST',
-  path: '/v1/billing/checkout',
+const startCheckout = route('POST /v1/billing/checkout', {
   id: 'startCheckout',
   tag,
   summary: 'Begin a checkout on the page of the payment processor',
@@ -116,7 +111,6 @@ const startCheckout = route({
       .meta({ example: 'billing' }),
   }),
   success: {
-    status: 200,
     data: component('Checkout', { url: z.url(), kind: z.enum(['checkout', 'portal']) }),
     description: 'Where to send the browser.',
   },
@@ -127,9 +121,7 @@ const startCheckout = route({
   return { data: await beginCheckout({ database, ...payment }, input) };
 });
 
-const openBillingPortal = route({
-  method: 'POST',
-  path: '/v1/billing/portal',
+const openBillingPortal = route('POST /v1/billing/portal', {
   id: 'openBillingPortal',
   tag,
   summary: 'Open the portal of the payment processor',
@@ -137,7 +129,6 @@ const openBillingPortal = route({
   auth: 'org-owner-session',
   fresh: true,
   success: {
-    status: 200,
     data: component('BillingPortal', { url: z.url() }),
     description: 'Where to send the browser, soon.',
   },

@@ -6,7 +6,7 @@ import { nameOf, timestamp } from '#lib/schemas.ts';
 import { networkOf } from '../http/client-address.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { component, EXAMPLE, idOf, iso, pageOf, pageQuery } from '../http/schemas.ts';
+import { component, idOf, iso, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'API keys';
@@ -36,7 +36,7 @@ const subjectPattern = z
   });
 
 const ciTrust = component('CiTrust', {
-  id: idOf('ciTrust', EXAMPLE.ciTrust),
+  id: idOf('ciTrust'),
   name: z.string(),
   issuer,
   audience,
@@ -44,28 +44,24 @@ const ciTrust = component('CiTrust', {
   scopes,
   createdBy: z
     .strictObject({ id: z.string(), name: z.string() })
-    .meta({ description: 'The person in whose name the keys are made.' }),
+    .describe('The person in whose name the keys are made.'),
   createdAt: timestamp,
 });
 
-const listCiTrusts = route({
-  method: 'GET',
-  path: '/v1/ci-trusts',
+const listCiTrusts = route('GET /v1/ci-trusts', {
   id: 'listCiTrusts',
   tag,
   summary: 'List the CI sign-ins of the project',
   auth: 'project-session',
   query: pageQuery('ciTrust', {}),
-  success: { status: 200, data: z.array(ciTrust), description: 'Newest first.' },
+  success: { data: z.array(ciTrust), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const found = await programs.listCiTrusts(deps.database, access.projectId, page);
   return listReply(found, page, (row) => present(ciTrust, row));
 });
 
-const createCiTrust = route({
-  method: 'POST',
-  path: '/v1/ci-trusts',
+const createCiTrust = route('POST /v1/ci-trusts', {
   id: 'createCiTrust',
   tag,
   summary: 'Let the jobs of a CI system sign in',
@@ -92,26 +88,22 @@ const createCiTrust = route({
   return { data: present(ciTrust, created) };
 });
 
-const deleteCiTrust = route({
-  method: 'DELETE',
-  path: '/v1/ci-trusts/:ciTrustId',
+const deleteCiTrust = route('DELETE /v1/ci-trusts/:ciTrustId', {
   id: 'deleteCiTrust',
   tag,
   summary: 'End a CI sign-in',
   description: 'Keys that its jobs hold are revoked with it.',
   auth: 'project-session',
   fresh: true,
-  params: z.strictObject({ ciTrustId: idOf('ciTrust', EXAMPLE.ciTrust) }),
-  success: { status: 200, data: ciTrust, description: 'The ended CI sign-in.' },
+  params: z.strictObject({ ciTrustId: idOf('ciTrust') }),
+  success: { data: ciTrust, description: 'The ended CI sign-in.' },
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.ciTrustId };
   const deleted = await transaction(deps.database, (tx) => programs.deleteCiTrust(tx, by, input));
   return { data: present(ciTrust, deleted) };
 });
 
-const exchangeIdToken = route({
-  method: 'POST',
-  path: '/v1/auth/ci-token',
+const exchangeIdToken = route('POST /v1/auth/ci-token', {
   id: 'exchangeIdToken',
   tag,
   summary: 'Exchange the ID token of a CI job for an API key',
@@ -119,14 +111,13 @@ const exchangeIdToken = route({
     'The project must trust the issuer, audience and subject of the token, and a published key of the issuer must have signed it. `ras login --oidc` calls this operation.',
   auth: 'none',
   body: component('ExchangeIdToken', {
-    projectId: idOf('project', EXAMPLE.project),
-    token: z.string().min(1).max(20_000).meta({ description: 'The ID token, a JSON Web Token.' }),
+    projectId: idOf('project'),
+    token: z.string().min(1).max(20_000).describe('The ID token, a JSON Web Token.'),
   }),
   success: {
-    status: 200,
     data: component('CiKey', {
       key: z.string().meta({ description: 'The API key.', example: 'ras_4fGk29Xa_…' }),
-      projectId: idOf('project', EXAMPLE.project),
+      projectId: idOf('project'),
       scopes,
       expiresAt: timestamp,
     }),

@@ -20,11 +20,7 @@ const managedBy = z.enum(MANAGERS).nullable().meta({
   description: '`files` for content that is kept in files. The next `ras apply` overwrites changes made here.',
 });
 
-const managedFrom = z
-  .string()
-  .min(1)
-  .max(63)
-  .meta({ description: 'Folder that keeps it. It is the `name` in its `ras.yaml`.' });
+const managedFrom = z.string().min(1).max(63).describe('Folder that keeps it. It is the `name` in its `ras.yaml`.');
 
 /** Fields of the external name in a request that creates a routine or skill. */
 export const namedFields = {
@@ -44,18 +40,16 @@ export const shownName = {
     .nullable()
     .meta({ id: 'ExternalKey', description: 'Its name for programs; null without one.' }),
   managedBy,
-  managedFrom: z.string().nullable().meta({
-    description: 'The name of the folder of files that keeps it; null without one.',
-  }),
-  driftedAt: timestamp.nullable().meta({
-    description: 'Time of the last change that its keeper did not make; null after the keeper has written it again.',
-  }),
-  driftedBy: author.nullable().meta({ description: 'Author of that change; null without one.' }),
+  managedFrom: z.string().nullable().describe('The name of the folder of files that keeps it; null without one.'),
+  driftedAt: timestamp
+    .nullable()
+    .describe('Time of the last change that its keeper did not make; null after the keeper has written it again.'),
+  driftedBy: author.nullable().describe('Author of that change; null without one.'),
 };
 
 export const keyParams = z.strictObject({ externalKey });
 
 export const nameFilters = {
-  externalKey: externalKey.optional().meta({ description: 'Only the one with this key.' }),
-  managedBy: z.enum(MANAGERS).optional().meta({ description: 'Only those with this keeper.' }),
+  externalKey: externalKey.optional().describe('Only the one with this key.'),
+  managedBy: z.enum(MANAGERS).optional().describe('Only those with this keeper.'),
 };

@@ -4,7 +4,7 @@ import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { component, emailAddress, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { component, emailAddress, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { organization } from './organizations.ts';
 
@@ -13,23 +13,21 @@ const tag = 'Members';
 const role = z.enum(['admin', 'member']);
 
 const invitation = component('Invitation', {
-  id: idOf('invitation', EXAMPLE.invitation),
-  organizationId: idOf('organization', EXAMPLE.organization),
+  id: idOf('invitation'),
+  organizationId: idOf('organization'),
   email: z.string().meta({ example: 'grace@example.com' }),
   role,
   createdAt: timestamp,
   expiresAt: timestamp,
 });
 
-const organizationId = idOf('organization', EXAMPLE.organization);
+const organizationId = idOf('organization');
 const invitationParams = z.strictObject({
   organizationId,
-  invitationId: idOf('invitation', EXAMPLE.invitation),
+  invitationId: idOf('invitation'),
 });
 
-const listInvitations = route({
-  method: 'GET',
-  path: '/v1/organizations/:organizationId/invitations',
+const listInvitations = route('GET /v1/organizations/:organizationId/invitations', {
   id: 'listInvitations',
   tag,
   summary: 'List open invitations',
@@ -38,7 +36,6 @@ const listInvitations = route({
   params: z.strictObject({ organizationId }),
   query: pageQuery('invitation', {}),
   success: {
-    status: 200,
     data: z.array(invitation),
     description: 'Newest first; accepted and expired ones are gone.',
   },
@@ -49,9 +46,7 @@ const listInvitations = route({
   return listReply(found, page, (row) => present(invitation, row));
 });
 
-const createInvitation = route({
-  method: 'POST',
-  path: '/v1/organizations/:organizationId/invitations',
+const createInvitation = route('POST /v1/organizations/:organizationId/invitations', {
   id: 'createInvitation',
   tag,
   summary: 'Invite a person by e-mail address',
@@ -67,7 +62,7 @@ const createInvitation = route({
     status: 201,
     data: component('CreatedInvitation', {
       ...invitation.shape,
-      token: z.string().nullable().meta({ description: 'Shown once; null when the response is repeated.' }),
+      token: z.string().nullable().describe('Shown once; null when the response is repeated.'),
     }),
     description: 'The invitation with its token.',
   },
@@ -78,16 +73,14 @@ const createInvitation = route({
   return { data: { ...present(invitation, created), token } };
 });
 
-const deleteInvitation = route({
-  method: 'DELETE',
-  path: '/v1/organizations/:organizationId/invitations/:invitationId',
+const deleteInvitation = route('DELETE /v1/organizations/:organizationId/invitations/:invitationId', {
   id: 'deleteInvitation',
   tag,
   summary: 'Withdraw an invitation',
   description: 'Needs the role owner or admin.',
   auth: 'session',
   params: invitationParams,
-  success: { status: 200, data: invitation, description: 'The withdrawn invitation.' },
+  success: { data: invitation, description: 'The withdrawn invitation.' },
   errors: ['forbidden'],
 }).to(async ({ by, params, deps }) => {
   const input = { organizationId: params.organizationId, id: params.invitationId };
@@ -95,9 +88,7 @@ const deleteInvitation = route({
   return { data: present(invitation, deleted) };
 });
 
-const acceptInvitation = route({
-  method: 'POST',
-  path: '/v1/invitations/accept',
+const acceptInvitation = route('POST /v1/invitations/accept', {
   id: 'acceptInvitation',
   tag,
   summary: 'Accept an invitation',
@@ -105,9 +96,9 @@ const acceptInvitation = route({
     'Needs a sign-in with the invited address. Uses up the invitation. An unknown or expired token, or one for another address, gets the same 404.',
   auth: 'session',
   body: z.strictObject({
-    token: z.string().max(100).meta({ description: 'From the mail, or from the person who invited you.' }),
+    token: z.string().max(100).describe('From the mail, or from the person who invited you.'),
   }),
-  success: { status: 200, data: organization, description: 'The organization you now belong to.' },
+  success: { data: organization, description: 'The organization you now belong to.' },
   errors: ['invitation_not_found', 'limit_reached'],
 }).to(async ({ by, body, deps }) => ({
   data: present(

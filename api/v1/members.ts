@@ -4,7 +4,7 @@ import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { component, EXAMPLE, idOf, personId } from '../http/schemas.ts';
+import { component, idOf, personId } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'Members';
@@ -18,37 +18,35 @@ const member = component('Member', {
 });
 
 function named(resource: 'apiKey' | 'connection') {
-  const projectId = idOf('project', EXAMPLE.project);
-  return z.strictObject({ id: idOf(resource, EXAMPLE[resource]), name: z.string(), projectId });
+  const projectId = idOf('project');
+  return z.strictObject({ id: idOf(resource), name: z.string(), projectId });
 }
 
 const revokedKeys = z
   .array(named('apiKey').meta({ id: 'RevokedKey' }))
-  .meta({ description: 'API keys that the person had made, and that were revoked with this.' });
+  .describe('API keys that the person had made, and that were revoked with this.');
 
 const changedMember = component('ChangedMember', { ...member.shape, revokedKeys });
 
 const removedMember = component('RemovedMember', {
   ...changedMember.shape,
-  connections: z.array(named('connection').meta({ id: 'EndedSignIn' })).meta({
-    description:
+  connections: z
+    .array(named('connection').meta({ id: 'EndedSignIn' }))
+    .describe(
       'Connections whose last sign-in was the person’s: runs no longer act as them, and another person must sign in.',
-  }),
+    ),
 });
 
-const organizationId = idOf('organization', EXAMPLE.organization);
+const organizationId = idOf('organization');
 const memberParams = z.strictObject({ organizationId, userId: personId });
 
-const listMembers = route({
-  method: 'GET',
-  path: '/v1/organizations/:organizationId/members',
+const listMembers = route('GET /v1/organizations/:organizationId/members', {
   id: 'listMembers',
   tag,
   summary: 'List the members of an organization',
   auth: 'session',
   params: z.strictObject({ organizationId }),
   success: {
-    status: 200,
     data: z.array(member).max(organizations.MAX_MEMBERS),
     description: `All members in the order in which they joined; at most ${organizations.MAX_MEMBERS}.`,
   },
@@ -57,9 +55,7 @@ const listMembers = route({
   return { data: found.map((row) => present(member, row)) };
 });
 
-const changeMemberRole = route({
-  method: 'PATCH',
-  path: '/v1/organizations/:organizationId/members/:userId',
+const changeMemberRole = route('PATCH /v1/organizations/:organizationId/members/:userId', {
   id: 'changeMemberRole',
   tag,
   summary: 'Give a member another role',
@@ -69,7 +65,7 @@ const changeMemberRole = route({
   fresh: true,
   params: memberParams,
   body: z.strictObject({ role: z.enum(['owner', 'admin', 'member']) }),
-  success: { status: 200, data: changedMember, description: 'The member.' },
+  success: { data: changedMember, description: 'The member.' },
   errors: ['forbidden', 'owner_required', 'last_owner'],
 }).to(async ({ by, params, body, deps }) => {
   const changed = await transaction(deps.database, (tx) => organizations.changeRole(tx, by, params, body.role));
@@ -78,9 +74,7 @@ const changeMemberRole = route({
   };
 });
 
-const removeMember = route({
-  method: 'DELETE',
-  path: '/v1/organizations/:organizationId/members/:userId',
+const removeMember = route('DELETE /v1/organizations/:organizationId/members/:userId', {
   id: 'removeMember',
   tag,
   summary: 'Remove a member, or leave',
@@ -93,9 +87,9 @@ const removeMember = route({
     keepKeys: z
       .enum(['true', 'false'])
       .default('false')
-      .meta({ description: 'Leaves the API keys that the person made. Owners only.' }),
+      .describe('Leaves the API keys that the person made. Owners only.'),
   }),
-  success: { status: 200, data: removedMember, description: 'Who was removed.' },
+  success: { data: removedMember, description: 'Who was removed.' },
   errors: ['forbidden', 'owner_required', 'last_owner'],
 }).to(async ({ by, params, query, deps }) => {
   const options = { keepKeys: query.keepKeys === 'true' };
@@ -104,14 +98,12 @@ const removeMember = route({
 });
 
 const endedSessions = component('EndedSessions', {
-  ended: z.number().int().meta({ description: 'Sessions of the person.' }),
+  ended: z.number().int().describe('Sessions of the person.'),
   revokedKeys,
   disconnectedAssistants: z.number().int(),
 });
 
-const endMemberSessions = route({
-  method: 'DELETE',
-  path: '/v1/organizations/:organizationId/members/:userId/sessions',
+const endMemberSessions = route('DELETE /v1/organizations/:organizationId/members/:userId/sessions', {
   id: 'endMemberSessions',
   tag,
   summary: 'End the sessions of a member',
@@ -121,12 +113,14 @@ const endMemberSessions = route({
   fresh: true,
   params: memberParams,
   query: z.strictObject({
-    endPrograms: z.enum(['true', 'false']).default('false').meta({
-      description:
+    endPrograms: z
+      .enum(['true', 'false'])
+      .default('false')
+      .describe(
         'Also revokes the API keys that the person made here, those of their terminals too, and disconnects their assistants.',
-    }),
+      ),
   }),
-  success: { status: 200, data: endedSessions, description: 'The ended sessions, keys and assistants.' },
+  success: { data: endedSessions, description: 'The ended sessions, keys and assistants.' },
   errors: ['forbidden', 'owner_required'],
 }).to(async ({ by, params, query, deps }) => {
   const options = { endsPrograms: query.endPrograms === 'true' };

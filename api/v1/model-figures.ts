@@ -31,9 +31,7 @@ const figuresPatch = component('UpdateModelFigures', {
     .optional(),
 });
 
-const updateModelFigures = route({
-  method: 'PATCH',
-  path: '/v1/model-figures',
+const updateModelFigures = route('PATCH /v1/model-figures', {
   id: 'updateModelFigures',
   tag: 'Models',
   summary: 'Enter the context window, output limit or prices of a model by hand',
@@ -41,7 +39,7 @@ const updateModelFigures = route({
     'Sets figures that neither the model’s server nor the operator states, for the whole organization. Needs the role owner or admin. A missing field keeps its value; null removes it. If the operator limits the spending of organizations, only the operator can set prices (403).',
   auth: 'project-session',
   body: figuresPatch,
-  success: { status: 200, data: modelOption, description: 'The model as it is now.' },
+  success: { data: modelOption, description: 'The model as it is now.' },
   errors: ['invalid_model', 'forbidden', 'limit_reached', 'models_unavailable'],
 }).to(async ({ access, by, body, deps }) => {
   const { modelId: id, ...patch } = body;

@@ -17,7 +17,7 @@ const modelTest = component('ModelTest', {
       outputTokens: z.int(),
       costUsd: dollars.nullable().meta({ example: '0.00191' }),
     })
-    .meta({ description: 'The most that the test can use; `costUsd` null without prices.' }),
+    .describe('The most that the test can use; `costUsd` null without prices.'),
   checks: z.array(
     z.strictObject({
       kind: z.enum(CHECKS),
@@ -29,13 +29,11 @@ const modelTest = component('ModelTest', {
       durationMs: z.int().nullable(),
     }),
   ),
-  usage: usage.nullable().meta({ description: 'Its usage; null with `dryRun`.' }),
+  usage: usage.nullable().describe('Its usage; null with `dryRun`.'),
   abilities: modelAbilities,
 });
 
-const testModelNow = route({
-  method: 'POST',
-  path: '/v1/models/test',
+const testModelNow = route('POST /v1/models/test', {
   id: 'testModelNow',
   tag: 'Models',
   summary: 'Test a model',
@@ -43,7 +41,7 @@ const testModelNow = route({
     'Asks the model for a short text, a call of a tool and a text by a schema, and remembers its abilities. The cost of these three requests counts towards the budgets of project and organization, and is listed in their usage as `model-tests`; `dryRun: true` returns only the greatest cost. Needs the role owner or admin. At most 30 an hour for an organization.',
   auth: 'project-session',
   body: component('TestModel', { modelId, dryRun: z.boolean().default(false) }),
-  success: { status: 200, data: modelTest, description: 'The outcome of each check.' },
+  success: { data: modelTest, description: 'The outcome of each check.' },
   errors: ['invalid_model', 'forbidden', 'allowance_exceeded', 'models_unavailable'],
 }).to(async ({ access, body, deps }) => {
   const { dryRun } = body;

@@ -17,23 +17,20 @@ const sessionId = z
 
 const session = component('Session', {
   id: sessionId,
-  current: z.boolean().meta({ description: 'True for the session of this request.' }),
+  current: z.boolean().describe('True for the session of this request.'),
   createdAt: timestamp,
-  updatedAt: timestamp.meta({ description: 'Use prolongs a session about once a day.' }),
+  updatedAt: timestamp.describe('Use prolongs a session about once a day.'),
   expiresAt: timestamp,
-  address: z.string().nullable().meta({ description: 'Where it signed in from.' }),
+  address: z.string().nullable().describe('Where it signed in from.'),
   userAgent: z.string().nullable(),
 });
 
-const listSessions = route({
-  method: 'GET',
-  path: '/v1/sessions',
+const listSessions = route('GET /v1/sessions', {
   id: 'listSessions',
   tag,
   summary: 'List your sessions',
   auth: 'session',
   success: {
-    status: 200,
     data: z.array(session).max(identity.MAX_LISTED_SESSIONS),
     description: `The latest first, at most ${identity.MAX_LISTED_SESSIONS}.`,
   },
@@ -42,16 +39,14 @@ const listSessions = route({
   return { data: found.map((row) => presentSession(row, access.sessionId)) };
 });
 
-const revokeSession = route({
-  method: 'DELETE',
-  path: '/v1/sessions/:sessionId',
+const revokeSession = route('DELETE /v1/sessions/:sessionId', {
   id: 'revokeSession',
   tag,
   summary: 'End a session',
   description: 'Takes effect with the next request. Your present one can be ended too.',
   auth: 'session',
   params: z.strictObject({ sessionId }),
-  success: { status: 200, data: session, description: 'The session that was ended.' },
+  success: { data: session, description: 'The session that was ended.' },
 }).to(async ({ access: { userId, sessionId: current }, params, deps }) => {
   const key = { userId, id: params.sessionId };
   return { data: presentSession(await identity.revokeSession(deps.database, key), current) };

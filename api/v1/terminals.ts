@@ -11,7 +11,7 @@ const terminal = component('TerminalSignIn', {
     description: 'The name that the terminal gives itself, which proves nothing.',
     example: 'adas-laptop',
   }),
-  address: z.string().meta({ description: 'Where its request came from.' }),
+  address: z.string().describe('Where its request came from.'),
   createdAt: timestamp,
   expiresAt: timestamp,
 });
@@ -25,9 +25,7 @@ const params = z.strictObject({
 
 const MAY_BE_GONE = ['attempt_not_found', 'attempt_expired'] as const;
 
-const readTerminalSignIn = route({
-  method: 'GET',
-  path: '/v1/terminal-sign-ins/:userCode',
+const readTerminalSignIn = route('GET /v1/terminal-sign-ins/:userCode', {
   id: 'readTerminalSignIn',
   tag: 'API keys',
   summary: 'Read which terminal asks for a key',
@@ -35,15 +33,13 @@ const readTerminalSignIn = route({
     'The terminal has begun a device sign-in (RFC 8628) at `POST /v1/auth/device/code`. After ten wrong codes in a quarter of an hour the response is 429.',
   auth: 'session',
   params,
-  success: { status: 200, data: terminal, description: 'The terminal that waits.' },
+  success: { data: terminal, description: 'The terminal that waits.' },
   errors: [...MAY_BE_GONE],
 }).to(async ({ access, params: { userCode }, deps }) => ({
   data: present(terminal, await programs.readTerminalSignIn(deps.database, access.userId, userCode)),
 }));
 
-const approveTerminalSignIn = route({
-  method: 'POST',
-  path: '/v1/terminal-sign-ins/:userCode/approve',
+const approveTerminalSignIn = route('POST /v1/terminal-sign-ins/:userCode/approve', {
   id: 'approveTerminalSignIn',
   tag: 'API keys',
   summary: 'Let a terminal have an API key',
@@ -59,7 +55,7 @@ const approveTerminalSignIn = route({
       .max(SCOPES.length)
       .transform((scopes) => [...new Set(scopes)]),
   }),
-  success: { status: 200, data: terminal, description: 'The terminal may fetch its key.' },
+  success: { data: terminal, description: 'The terminal may fetch its key.' },
   errors: [...MAY_BE_GONE, 'forbidden'],
 }).to(async ({ access, by, params: { userCode }, body: { scopes }, deps }) => {
   const { organizationId, projectId } = access;
@@ -69,15 +65,13 @@ const approveTerminalSignIn = route({
   };
 });
 
-const denyTerminalSignIn = route({
-  method: 'POST',
-  path: '/v1/terminal-sign-ins/:userCode/deny',
+const denyTerminalSignIn = route('POST /v1/terminal-sign-ins/:userCode/deny', {
   id: 'denyTerminalSignIn',
   tag: 'API keys',
   summary: 'Refuse a terminal',
   auth: 'session',
   params,
-  success: { status: 200, data: terminal, description: 'The terminal is told so.' },
+  success: { data: terminal, description: 'The terminal is told so.' },
   errors: [...MAY_BE_GONE],
 }).to(async ({ access, params: { userCode }, deps }) => ({
   data: present(terminal, await programs.denyTerminalSignIn(deps.database, access.userId, userCode)),

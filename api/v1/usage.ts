@@ -25,7 +25,7 @@ const sum = {
     description: 'US dollars, a decimal string; null when no step had a price.',
     example: '0.42',
   }),
-  steps: z.number().int().meta({ description: 'Model steps.' }),
+  steps: z.number().int().describe('Model steps.'),
 };
 
 const projectUsage = component('ProjectUsage', {
@@ -33,9 +33,9 @@ const projectUsage = component('ProjectUsage', {
   to: day,
   groupBy: z.enum(USAGE_GROUPS),
   total: z.strictObject(sum),
-  rehearsals: z.strictObject(sum).meta({
-    description: 'The part of the total that rehearsals have used: those that began in this time and are on record.',
-  }),
+  rehearsals: z
+    .strictObject(sum)
+    .describe('The part of the total that rehearsals have used: those that began in this time and are on record.'),
   groups: z
     .array(
       z.strictObject({
@@ -56,33 +56,28 @@ const projectUsage = component('ProjectUsage', {
             }),
           )
           .optional()
-          .meta({
-            description: `With \`splitBy\`: the usage of this day by the ${MAX_USAGE_PARTS} that used most in the whole time, and by the others together.`,
-          }),
+          .describe(
+            `With \`splitBy\`: the usage of this day by the ${MAX_USAGE_PARTS} that used most in the whole time, and by the others together.`,
+          ),
       }),
     )
-    .meta({
-      description: `Days in order; or the ${MAX_USAGE_GROUPS} routines or models with the most tokens, the largest first.`,
-    }),
+    .describe(`Days in order; or the ${MAX_USAGE_GROUPS} routines or models with the most tokens, the largest first.`),
 });
 
-const readProjectUsage = route({
-  method: 'GET',
-  path: '/v1/usage',
+const readProjectUsage = route('GET /v1/usage', {
   id: 'readProjectUsage',
   tag: 'Runs',
   summary: 'Read what the project has used',
   description: `Sums of tokens and cost by calendar day (UTC), over at most ${MAX_DAYS} days. Without \`to\` it ends today, without \`from\` it begins 29 days before its end.`,
-  auth: 'key-or-session',
   mcp: { toolset: 'usage' },
   scope: 'runs:read',
   query: z.strictObject({
-    from: day.optional().meta({ description: 'The first day.' }),
-    to: day.optional().meta({ description: 'The last day.' }),
-    groupBy: z.enum(USAGE_GROUPS).default('day').meta({ description: 'What the usage is summed up by.' }),
-    splitBy: z.enum(USAGE_PARTS).optional().meta({ description: 'What each day is made of; for `groupBy=day` only.' }),
+    from: day.optional().describe('The first day.'),
+    to: day.optional().describe('The last day.'),
+    groupBy: z.enum(USAGE_GROUPS).default('day').describe('What the usage is summed up by.'),
+    splitBy: z.enum(USAGE_PARTS).optional().describe('What each day is made of; for `groupBy=day` only.'),
   }),
-  success: { status: 200, data: projectUsage, description: 'The usage.' },
+  success: { data: projectUsage, description: 'The usage.' },
 }).to(async ({ access, query, deps }) => {
   const { groupBy, splitBy } = query;
   const to = query.to ?? isoDay(now());

@@ -10,7 +10,7 @@ import {
 } from '#core/integrations/connections/index.ts';
 import { present } from '../../http/present.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
-import { component, EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
+import { component, idOf, wordOf } from '../../http/schemas.ts';
 
 /** Headers that frame a request, and headers of the protocol. */
 const RESERVED = inAnyCase(
@@ -49,9 +49,7 @@ const headers = z
   .meta({ maxProperties: 20 });
 
 const credentialFields = {
-  bearerToken: headerValue
-    .optional()
-    .meta({ description: 'Sent as `Authorization: Bearer`. Stored encrypted, never returned.' }),
+  bearerToken: headerValue.optional().describe('Sent as `Authorization: Bearer`. Stored encrypted, never returned.'),
   headers: headers.optional().meta({
     description: 'Headers that authenticate requests. Stored encrypted, never returned.',
     example: { 'X-Api-Key': 'k-3f8a' },
@@ -112,14 +110,14 @@ export const connectionPatch = z
   .meta({ id: 'UpdateConnection', ...AUTHENTICATES_ONCE });
 
 export const connection = component('Connection', {
-  id: idOf('connection', EXAMPLE.connection),
+  id: idOf('connection'),
   kind: z.enum(CONNECTION_KINDS),
-  provider: z.string().nullable().meta({ description: 'Of a managed connection.' }),
+  provider: z.string().nullable().describe('Of a managed connection.'),
   name: z.string(),
-  url: z.string().nullable().meta({ description: 'The MCP endpoint; values of its query are `[redacted]`.' }),
+  url: z.string().nullable().describe('The MCP endpoint; values of its query are `[redacted]`.'),
   auth: z.enum(CONNECTION_AUTHS),
   accountLabel: z.string().nullable(),
-  scopes: z.array(z.string()).meta({ description: 'Granted by the provider.' }),
+  scopes: z.array(z.string()).describe('Granted by the provider.'),
   server: z
     .strictObject({
       name: z.string(),
@@ -128,24 +126,24 @@ export const connection = component('Connection', {
       protocolVersion: z.string(),
     })
     .nullable()
-    .meta({ description: 'The description that the tool server gives of itself.' }),
+    .describe('The description that the tool server gives of itself.'),
   state: z.enum(CONNECTION_STATES),
   error: z
     .strictObject({ code: wordOf(CONNECTION_ERRORS), message: z.string() })
     .nullable()
-    .meta({ description: 'Why the connection is not ready.' }),
+    .describe('Why the connection is not ready.'),
   createdAt: timestamp,
   updatedAt: timestamp,
-  checkedAt: timestamp.nullable().meta({ description: 'When its server last passed the check.' }),
+  checkedAt: timestamp.nullable().describe('When its server last passed the check.'),
 });
 
 export const deletedConnection = component('DeletedConnection', {
   ...connection.shape,
-  draftedRoutineIds: z.array(z.string()).meta({ description: 'Routines that used it and went back to draft.' }),
+  draftedRoutineIds: z.array(z.string()).describe('Routines that used it and went back to draft.'),
 });
 
 export const connectionParams = z.strictObject({
-  connectionId: idOf('connection', EXAMPLE.connection),
+  connectionId: idOf('connection'),
 });
 
 /** Returns the credentials of a body in their stored form, or null. */

@@ -5,9 +5,7 @@ import { route } from '../../route.ts';
 import { ownerOf } from './device.ts';
 import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERRORS } from './schemas.ts';
 
-export const connectModelAccountWithApiKey = route({
-  method: 'POST',
-  path: '/v1/model-connections/provider-c/api-key',
+export const connectModelAccountWithApiKey = route('POST /v1/model-connections/provider-c/api-key', {
   id: 'connectModelAccountWithApiKey',
   tag: 'Model accounts',
   summary: 'Connect an account with an API key of it',
@@ -21,12 +19,10 @@ export const connectModelAccountWithApiKey = route({
       .min(8)
       .max(4_000)
       .regex(/^[\x21-\x7e]+$/, 'printable ASCII without spaces'),
-    accountLabel: nameOf(100)
-      .optional()
-      .meta({ description: 'Shown to everybody in the project; by default the end of the key.' }),
+    accountLabel: nameOf(100).optional().describe('Shown to everybody in the project; by default the end of the key.'),
     connectionId: modelConnectionId.optional(),
   }),
-  success: { status: 200, data: modelConnection, description: 'The account.' },
+  success: { data: modelConnection, description: 'The account.' },
   errors: SIGN_IN_ERRORS,
 }).to(async ({ access, by, body, deps }) => {
   const connected = await connectModelAccountWithKey(deps, {

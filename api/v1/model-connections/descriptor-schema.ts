@@ -9,32 +9,32 @@ const AUTH_TYPES = ['managed', 'device_code', 'oauth', 'api_key'] as const satis
 
 const viewer = component('ModelProviderViewer', {
   kind: z.enum(['session', 'api_key']),
-  userId: z.string().nullable().meta({ description: 'Of the session; null for an API key.' }),
+  userId: z.string().nullable().describe('Of the session; null for an API key.'),
   canConnect: z.boolean(),
   reason: z
     .strictObject({ code: z.enum(codes()), message: z.string() })
     .nullable()
-    .meta({ description: 'Why this viewer cannot connect an account.' }),
+    .describe('Why this viewer cannot connect an account.'),
 });
 
 export const modelProvider = component('ModelProvider', {
   provider: z.enum(['gateway', ...SLOTS]),
   name: z.string(),
-  enabled: z.boolean().meta({ description: 'True if API and runtime have switched it on, with the same file.' }),
-  authType: z.enum(AUTH_TYPES).meta({ description: 'The way to connect an account.' }),
+  enabled: z.boolean().describe('True if API and runtime have switched it on, with the same file.'),
+  authType: z.enum(AUTH_TYPES).describe('The way to connect an account.'),
   billing: z
     .enum(['managed', 'subscription', 'usage'])
     .nullable()
-    .meta({ description: 'Who pays: the operator, or the person by a plan or by use.' }),
+    .describe('Who pays: the operator, or the person by a plan or by use.'),
   terms: z
     .strictObject({
       page: z.string(),
       thirdPartyUse: z.enum(['allowed', 'by_agreement', 'forbidden']),
     })
     .nullable()
-    .meta({ description: 'The page to read before connecting.' }),
+    .describe('The page to read before connecting.'),
   documentation: z.string().nullable(),
-  keyPage: z.string().nullable().meta({ description: 'Where a person makes an API key.' }),
+  keyPage: z.string().nullable().describe('Where a person makes an API key.'),
   viewer,
 });
 

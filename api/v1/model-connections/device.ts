@@ -10,13 +10,13 @@ import {
 import type { ProjectSessionAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { component, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { modelConnectionId, SIGN_IN_ERRORS } from './schemas.ts';
 
 const tag = 'Model accounts';
 
-const attemptId = idOf('attempt', EXAMPLE.attempt);
+const attemptId = idOf('attempt');
 const attemptParams = z.strictObject({ attemptId });
 
 const deviceAttempt = component('DeviceSignIn', {
@@ -30,21 +30,19 @@ const deviceAttempt = component('DeviceSignIn', {
   verificationUriComplete: z
     .string()
     .nullable()
-    .meta({ description: 'The same page with the code filled in, where the provider has one.' }),
+    .describe('The same page with the code filled in, where the provider has one.'),
   intervalSeconds: z
     .number()
     .int()
-    .meta({ description: 'Useful interval for polling; the service asks the provider no more often.' }),
+    .describe('Useful interval for polling; the service asks the provider no more often.'),
   expiresAt: timestamp,
   connectionId: modelConnectionId
     .nullable()
-    .meta({ description: 'The account that it has connected, or that is signed in to again.' }),
+    .describe('The account that it has connected, or that is signed in to again.'),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
 });
 
-const startDeviceSignIn = route({
-  method: 'POST',
-  path: '/v1/model-connections/provider-a/device/start',
+const startDeviceSignIn = route('POST /v1/model-connections/provider-a/device/start', {
   id: 'startDeviceSignIn',
   tag,
   summary: 'Begin to connect an account by device code',
@@ -65,9 +63,7 @@ const startDeviceSignIn = route({
   data: presentAttempt(await start(deps, ownerOf(access), body.connectionId ?? null)),
 }));
 
-const pollDeviceSignIn = route({
-  method: 'GET',
-  path: '/v1/model-connections/provider-a/device/:attemptId',
+const pollDeviceSignIn = route('GET /v1/model-connections/provider-a/device/:attemptId', {
   id: 'pollDeviceSignIn',
   tag,
   summary: 'Poll a device-code attempt',
@@ -76,15 +72,13 @@ const pollDeviceSignIn = route({
   auth: 'owner-session',
   scope: 'connections:write',
   params: attemptParams,
-  success: { status: 200, data: deviceAttempt, description: 'The attempt.' },
+  success: { data: deviceAttempt, description: 'The attempt.' },
   errors: ['provider_disabled', 'runtime_unavailable'],
 }).to(async ({ access, by, params, deps }) => ({
   data: presentAttempt(await poll(deps, ownerOf(access), params.attemptId, by)),
 }));
 
-const cancelDeviceSignIn = route({
-  method: 'POST',
-  path: '/v1/model-connections/provider-a/device/:attemptId/cancel',
+const cancelDeviceSignIn = route('POST /v1/model-connections/provider-a/device/:attemptId/cancel', {
   id: 'cancelDeviceSignIn',
   tag,
   summary: 'Cancel a device-code attempt',
@@ -92,7 +86,7 @@ const cancelDeviceSignIn = route({
   auth: 'owner-session',
   scope: 'connections:write',
   params: attemptParams,
-  success: { status: 200, data: deviceAttempt, description: 'The attempt.' },
+  success: { data: deviceAttempt, description: 'The attempt.' },
 }).to(async ({ access, params, deps }) => ({
   data: presentAttempt(await cancel(deps, ownerOf(access), params.attemptId)),
 }));

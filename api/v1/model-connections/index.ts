@@ -13,66 +13,53 @@ import { modelConnection, modelConnectionParams, presentModelConnection } from '
 
 const tag = 'Model accounts';
 
-const listModelProviders = route({
-  method: 'GET',
-  path: '/v1/model-connections/providers',
+const listModelProviders = route('GET /v1/model-connections/providers', {
   id: 'listModelProviders',
   tag,
   summary: 'List the model providers',
   description:
     'The managed gateway and the three connected providers, also disabled ones. `viewer` says whether the caller can connect an account now, or why not.',
-  auth: 'key-or-session',
   scope: 'connections:read',
-  success: { status: 200, data: z.array(modelProvider), description: 'Four descriptors.' },
+  success: { data: z.array(modelProvider), description: 'Four descriptors.' },
 }).to(async ({ access, deps }) => {
   const described = await modelProviders.describeProviders(deps, viewerOf(access));
   return { data: described.map(presentProvider) };
 });
 
-const readKeyProvider = route({
-  method: 'GET',
-  path: '/v1/model-connections/provider-c',
+const readKeyProvider = route('GET /v1/model-connections/provider-c', {
   id: 'readKeyProvider',
   tag,
   summary: 'Read the provider that takes API keys',
   description: 'Its descriptor, whether it is enabled, and the page on which a person makes a key.',
-  auth: 'key-or-session',
   scope: 'connections:read',
-  success: { status: 200, data: modelProvider, description: 'The descriptor.' },
+  success: { data: modelProvider, description: 'The descriptor.' },
 }).to(async ({ access, deps }) => ({
   data: presentProvider(await modelProviders.describeProvider(deps, 'provider-c', viewerOf(access))),
 }));
 
-const listModelConnections = route({
-  method: 'GET',
-  path: '/v1/model-connections',
+const listModelConnections = route('GET /v1/model-connections', {
   id: 'listModelConnections',
   tag,
   summary: 'List the personal model accounts of the project',
   description: 'All accounts of the project, also revoked ones, whose record stays. A response never has credentials.',
-  auth: 'key-or-session',
   scope: 'connections:read',
   query: pageQuery('modelConnection', {}),
-  success: { status: 200, data: z.array(modelConnection), description: 'Newest first.' },
+  success: { data: z.array(modelConnection), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const found = await accounts.listModelConnections(deps.database, access.projectId, page);
   return listReply(found, page, (each) => presentModelConnection(each, deps.modelProviders));
 });
 
-const listAccountModels = route({
-  method: 'GET',
-  path: '/v1/model-connections/:connectionId/models',
+const listAccountModels = route('GET /v1/model-connections/:connectionId/models', {
   id: 'listAccountModels',
   tag,
   summary: 'List the models of a personal account',
   description:
     'The provider’s last list, which the service refreshes in the background. Only for an account that is ready.',
-  auth: 'key-or-session',
   scope: 'models:read',
   params: modelConnectionParams,
   success: {
-    status: 200,
     data: z.array(
       component('AccountModel', {
         modelId: z.string(),
@@ -90,9 +77,7 @@ const listAccountModels = route({
   };
 });
 
-const revokeModelConnection = route({
-  method: 'POST',
-  path: '/v1/model-connections/:connectionId/revoke',
+const revokeModelConnection = route('POST /v1/model-connections/:connectionId/revoke', {
   id: 'revokeModelConnection',
   tag,
   summary: 'Revoke a personal model account',
@@ -101,7 +86,7 @@ const revokeModelConnection = route({
   auth: 'owner-session',
   scope: 'connections:write',
   params: modelConnectionParams,
-  success: { status: 200, data: modelConnection, description: 'The record that stays.' },
+  success: { data: modelConnection, description: 'The record that stays.' },
   errors: ['owner_required'],
 }).to(async ({ access: { projectId }, by, params: { connectionId }, deps }) => {
   const revoked = await deletion.revokeModelConnection(deps, { projectId, connectionId, by });

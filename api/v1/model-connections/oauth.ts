@@ -15,9 +15,7 @@ import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERR
 const tag = 'Model accounts';
 const CALLBACK_PATH = '/v1/model-connections/provider-b/oauth/callback';
 
-const startModelSignIn = route({
-  method: 'POST',
-  path: '/v1/model-connections/provider-b/oauth/start',
+const startModelSignIn = route('POST /v1/model-connections/provider-b/oauth/start', {
   id: 'startModelSignIn',
   tag,
   summary: 'Begin to connect an account by signing in',
@@ -28,10 +26,9 @@ const startModelSignIn = route({
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
   success: {
-    status: 200,
     data: component('StartedModelSignIn', {
       authorizationUrl: z.string(),
-      host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
+      host: z.string().describe('Host of that address, to be shown before the browser leaves.'),
       redirectUri: z.string(),
       redirect: z.enum(['callback', 'paste']),
       expiresAt: timestamp,
@@ -59,25 +56,16 @@ const returnedQuery = z.object({
   ...returnedFields,
   // A query with `address` has no separate `state`, because the address contains the state.
   state: returnedFields.state.optional().meta(returnedFields.state.meta() ?? {}),
-  client_id: z
-    .string()
-    .min(1)
-    .max(500)
-    .optional()
-    .meta({ description: 'Where the provider issues a client of its own.' }),
+  client_id: z.string().min(1).max(500).optional().describe('Where the provider issues a client of its own.'),
   address: z
     .string()
     .max(8_000)
     .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#]/, 'copy the whole address, with https://')
     .optional()
-    .meta({
-      description: 'The copied final address of the browser, in place of all other fields.',
-    }),
+    .describe('The copied final address of the browser, in place of all other fields.'),
 });
 
-const completeModelSignIn = route({
-  method: 'GET',
-  path: CALLBACK_PATH,
+const completeModelSignIn = route(`GET ${CALLBACK_PATH}`, {
   id: 'completeModelSignIn',
   tag,
   summary: 'End a sign-in at a model provider',
@@ -86,7 +74,7 @@ const completeModelSignIn = route({
   auth: 'returning-owner',
   scope: 'connections:write',
   query: returnedQuery,
-  success: { status: 200, data: modelConnection, description: 'The account.' },
+  success: { data: modelConnection, description: 'The account.' },
   errors: [
     'attempt_expired',
     'forbidden',

@@ -39,10 +39,12 @@ export const putBody = bodyWith(FIELDS)
 export const checkedRoutine = bodyWith(FIELDS)
   .extend({
     ...namedFields,
-    skillLengths: z.record(z.string().max(80), z.number().int().min(0).max(100_000)).default({}).meta({
-      description:
+    skillLengths: z
+      .record(z.string().max(80), z.number().int().min(0).max(100_000))
+      .default({})
+      .describe(
         'Lengths of custom skills that will be written before the routine, by id or, for new skills, by their name in `skills`.',
-    }),
+      ),
   })
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
   .meta({ id: 'CheckRoutine' });
@@ -58,13 +60,14 @@ export const activateBody = component('ActivateRoutine', {
     description: 'Has no effect any more, because a forecast never prevents activation.',
     deprecated: true,
   }),
-  refuseOverBudget: z.boolean().default(false).meta({
-    description: 'Refuses it where its forecast says that a limit runs out within 30 days.',
-  }),
+  refuseOverBudget: z
+    .boolean()
+    .default(false)
+    .describe('Refuses it where its forecast says that a limit runs out within 30 days.'),
 });
 
 export const pauseBody = component('PauseRoutine', {
-  cancelRuns: z.boolean().default(false).meta({ description: 'Also cancels the runs of the routine that are open.' }),
+  cancelRuns: z.boolean().default(false).describe('Also cancels the runs of the routine that are open.'),
 });
 
 /** Response header of all operations that save a routine. */

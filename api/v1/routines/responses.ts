@@ -3,36 +3,38 @@ import { ACTIVATION_REASONS, ROUTINE_STATES, proposals, WARNING_CODES } from '#c
 import { shortFields, type Fields } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
 import { keyOf, timestamp } from '#lib/schemas.ts';
-import { component, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, idOf } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';
 import { mailDelivery } from '../settings-schemas.ts';
 import { FIELDS, responseFields } from './fields.ts';
 
 /** The fields of a routine that people do not set. */
 const kept = {
-  id: idOf('routine', EXAMPLE.routine),
+  id: idOf('routine'),
   ...shownName,
   state: z.enum(ROUTINE_STATES),
-  stateReason: z.string().nullable().meta({
-    description:
-      'Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it.',
-  }),
-  revision: z.number().int().meta({ description: 'Counts material changes.' }),
-  webhookFailedAt: timestamp
+  stateReason: z
+    .string()
     .nullable()
-    .meta({ description: 'When the receiver responded with 410, which stopped deliveries.' }),
+    .describe(
+      'Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it.',
+    ),
+  revision: z.number().int().describe('Counts material changes.'),
+  webhookFailedAt: timestamp.nullable().describe('When the receiver responded with 410, which stopped deliveries.'),
   scheduleInWords: z.string().meta({
     description: '`schedule` in words. If both day fields are restricted, a day needs to match only one.',
     example: 'On the 1st to 7th, and also every Monday, at 09:00',
   }),
-  nextRunAt: timestamp.nullable().meta({
-    description:
+  nextRunAt: timestamp
+    .nullable()
+    .describe(
       'When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`.',
-  }),
-  notBefore: timestamp.nullable().meta({
-    description:
+    ),
+  notBefore: timestamp
+    .nullable()
+    .describe(
       'The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it.',
-  }),
+    ),
   lastRunAt: timestamp.nullable(),
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -59,15 +61,14 @@ export const warnings = z
   .array(
     component('RoutineWarning', {
       code: z.enum(WARNING_CODES),
-      skill: z.string().optional().meta({ description: 'The attached skill that it is about.' }),
-      need: z.enum(NEEDS).optional().meta({ description: 'What the skill works on.' }),
+      skill: z.string().optional().describe('The attached skill that it is about.'),
+      need: z.enum(NEEDS).optional().describe('What the skill works on.'),
       message: z.string(),
     }),
   )
-  .meta({
-    description:
-      'Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`.',
-  });
+  .describe(
+    'Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`.',
+  );
 
 export const activatedRoutine = component('ActivatedRoutine', { ...shape, warnings });
 
@@ -77,62 +78,59 @@ export const routineCheck = component('RoutineCheck', {
   faults: z.array(
     component('RoutineFault', {
       code: z.string().meta({ description: 'Code of the error that saving it would cause.', example: 'invalid_model' }),
-      path: z.string().nullable().meta({ description: 'The field, such as `skills[1]`; null for none.' }),
+      path: z.string().nullable().describe('The field, such as `skills[1]`; null for none.'),
       message: z.string(),
     }),
   ),
 });
 
 export const webhookTest = component('WebhookTest', {
-  id: idOf('delivery', EXAMPLE.delivery).meta({ description: 'The `webhook-id` of the event.' }),
-  status: z.number().int().nullable().meta({ description: 'Null where the receiver did not respond.' }),
-  error: z.string().nullable().meta({ description: 'Why there was no response.' }),
+  id: idOf('delivery').describe('The `webhook-id` of the event.'),
+  status: z.number().int().nullable().describe('Null where the receiver did not respond.'),
+  error: z.string().nullable().describe('Why there was no response.'),
   durationMs: z.number().int(),
-  responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
+  responseExcerpt: z.string().nullable().describe('The first 1 kB of the response.'),
 });
 
 const REPEATED = 'null when the response is repeated under its `Idempotency-Key`.';
 
 export const createdRoutine = component('CreatedRoutine', {
   ...savedRoutine.shape,
-  webhookSecret: webhookSecret
-    .nullable()
-    .optional()
-    .meta({ description: `Shown once, where there is a webhook URL; ${REPEATED}` }),
+  webhookSecret: webhookSecret.nullable().optional().describe(`Shown once, where there is a webhook URL; ${REPEATED}`),
 });
 
 export const rotatedRoutine = component('RotatedRoutine', {
   ...shape,
-  webhookSecret: webhookSecret.nullable().meta({ description: `Shown once; ${REPEATED}` }),
+  webhookSecret: webhookSecret.nullable().describe(`Shown once; ${REPEATED}`),
 });
 
 const activation = component('Activation', {
-  ready: z.boolean().meta({
-    description: 'Whether activating it would be accepted now.',
-  }),
-  proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'The latest manual run that has succeeded with the present revision; it may have been deleted since.',
-  }),
-  reason: z.enum(ACTIVATION_REASONS).nullable().meta({
-    description:
+  ready: z.boolean().describe('Whether activating it would be accepted now.'),
+  proofRunId: idOf('run')
+    .nullable()
+    .describe('The latest manual run that has succeeded with the present revision; it may have been deleted since.'),
+  reason: z
+    .enum(ACTIVATION_REASONS)
+    .nullable()
+    .describe(
       'The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own.',
-  }),
+    ),
 });
 
 export const proposal = component('Proposal', {
-  id: idOf('proposal', EXAMPLE.proposal),
-  routineId: idOf('routine', EXAMPLE.routine),
-  runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that tries the change.' }),
-  state: z.enum(proposals.PROPOSAL_STATES).meta({
-    description: '`open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.',
-  }),
+  id: idOf('proposal'),
+  routineId: idOf('routine'),
+  runId: idOf('run').describe('The run that tries the change.'),
+  state: z
+    .enum(proposals.PROPOSAL_STATES)
+    .describe('`open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.'),
   reason: keyOf(proposals.DROP_REASONS)
     .nullable()
-    .meta({
-      description: `Why it was dropped. ${Object.entries(proposals.DROP_REASONS)
+    .describe(
+      `Why it was dropped. ${Object.entries(proposals.DROP_REASONS)
         .map(([word, meaning]) => `\`${word}\`: ${meaning}`)
         .join('; ')}.`,
-    }),
+    ),
   createdAt: timestamp,
   endedAt: timestamp.nullable(),
 });
@@ -143,56 +141,56 @@ export const startedProposal = component('StartedProposal', {
   webhookSecret: webhookSecret
     .nullable()
     .optional()
-    .meta({ description: `Shown once, where the change sets the first webhook URL; ${REPEATED}` }),
+    .describe(`Shown once, where the change sets the first webhook URL; ${REPEATED}`),
 });
 
 export const routineDetail = component('RoutineDetail', {
   ...shape,
-  nextRuns: z.array(timestamp).meta({
-    description:
+  nextRuns: z
+    .array(timestamp)
+    .describe(
       'The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter.',
-  }),
+    ),
   activation,
-  proposal: proposal.nullable().meta({ description: 'The latest proposal of a change, open or ended.' }),
+  proposal: proposal.nullable().describe('The latest proposal of a change, open or ended.'),
   mailDelivery,
   callableTools: z
     .array(
       component('CallableTool', {
-        name: z.string().meta({ description: 'Name that the model uses.' }),
-        connectionId: idOf('connection', EXAMPLE.connection)
-          .nullable()
-          .meta({ description: 'Null for a built-in tool, which has no policy either.' }),
-        policyId: idOf('policy', EXAMPLE.policy).nullable(),
+        name: z.string().describe('Name that the model uses.'),
+        connectionId: idOf('connection').nullable().describe('Null for a built-in tool, which has no policy either.'),
+        policyId: idOf('policy').nullable(),
       }),
     )
-    .meta({ description: 'Tools that a run would be offered now.' }),
+    .describe('Tools that a run would be offered now.'),
   warnings,
   skillsBehind: z
     .array(
       component('SkillBehind', {
-        skill: idOf('skill', EXAMPLE.skill),
+        skill: idOf('skill'),
         name: z.string(),
-        activated: z.number().int().meta({ description: 'The revision that scheduled runs take.' }),
-        proven: z.number().int().nullable().meta({
-          description:
+        activated: z.number().int().describe('The revision that scheduled runs take.'),
+        proven: z
+          .number()
+          .int()
+          .nullable()
+          .describe(
             'The revision in the latest proof, which scheduled runs use after another activation; null for none.',
-        }),
+          ),
         newest: z.number().int(),
       }),
     )
-    .meta({
-      description:
-        'Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active.',
-    }),
+    .describe(
+      'Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active.',
+    ),
   factsBehind: z
     .strictObject({
-      activated: z.number().int().nullable().meta({
-        description: 'The version that scheduled runs are told; null for none.',
-      }),
-      proven: z.number().int().nullable().meta({
-        description:
-          'The version in the latest proof, which scheduled runs use after another activation; null for none.',
-      }),
+      activated: z.number().int().nullable().describe('The version that scheduled runs are told; null for none.'),
+      proven: z
+        .number()
+        .int()
+        .nullable()
+        .describe('The version in the latest proof, which scheduled runs use after another activation; null for none.'),
       newest: z.number().int(),
     })
     .nullable()

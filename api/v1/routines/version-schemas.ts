@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFINITION, VERSION_FIELDS, type Fields } from '#core/authoring/definition/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { component, decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, decimal, idOf } from '../../http/schemas.ts';
 import { responseFields } from './fields.ts';
 
 export const author = component('RoutineVersionAuthor', {
@@ -16,10 +16,10 @@ export const author = component('RoutineVersionAuthor', {
 const summary = {
   revision: z.number().int(),
   createdAt: timestamp,
-  createdBy: author.nullable().meta({
-    description: 'The person or the API key that made it; null when the service made it, or the author is unknown.',
-  }),
-  restoredFrom: z.number().int().nullable().meta({ description: 'The revision that it took over again.' }),
+  createdBy: author
+    .nullable()
+    .describe('The person or the API key that made it; null when the service made it, or the author is unknown.'),
+  restoredFrom: z.number().int().nullable().describe('The revision that it took over again.'),
   changed: z.array(z.enum(VERSION_FIELDS)).meta({
     description: 'Differences from the revision before; empty for the first one on record.',
     example: ['instructions'],
@@ -29,31 +29,28 @@ const summary = {
 export const versionSummary = component('RoutineVersionSummary', summary);
 
 const tool = component('RoutineVersionTool', {
-  connectionId: idOf('connection', EXAMPLE.connection),
+  connectionId: idOf('connection'),
   name: z.string(),
-  definitionHash: z.string().nullable().meta({ description: 'Of the definition that was confirmed.' }),
+  definitionHash: z.string().nullable().describe('Of the definition that was confirmed.'),
   maxCallsPerRun: z.number().int().nullable(),
-  argumentSchemaHash: z
-    .string()
-    .nullable()
-    .meta({ description: 'Changes with the argument schema; null without one.' }),
-  held: z.boolean().optional().meta({ description: 'True where each of its calls waits for a person.' }),
+  argumentSchemaHash: z.string().nullable().describe('Changes with the argument schema; null without one.'),
+  held: z.boolean().optional().describe('True where each of its calls waits for a person.'),
 });
 
 /** A version of a definition with these fields. */
 export function versionWith<T extends Fields>(definition: T) {
   return component('RoutineVersion', {
     ...summary,
-    routineId: idOf('routine', EXAMPLE.routine),
+    routineId: idOf('routine'),
     ...responseFields(definition),
-    tools: z.array(tool).meta({ description: 'The tools that were automatic; restoring does not change them.' }),
+    tools: z.array(tool).describe('The tools that were automatic; restoring does not change them.'),
   });
 }
 
 export const version = versionWith(DEFINITION);
 
 export const versionParams = z.strictObject({
-  routineId: idOf('routine', EXAMPLE.routine),
+  routineId: idOf('routine'),
   revision: decimal(-2_147_483_648, 2_147_483_647).meta({
     description: 'Revision of the routine; below zero for that of a proposal.',
     example: 1,

@@ -3,7 +3,7 @@ import { backfillRoutine as backfill, forecastBackfill as forecast, MAX_BACKFILL
 import { instant, timestamp } from '#lib/schemas.ts';
 import { programOf } from '../../access.ts';
 import { present } from '../../http/present.ts';
-import { component, decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, decimal, idOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { forecastFields, shownForecast } from '../routines/forecast.ts';
@@ -13,26 +13,24 @@ const count = z.number().int();
 const leftOut = component(
   'LeftOut',
   {
-    alreadyRan: count.meta({
-      description: 'The time has a scheduled run, or a person has repeated it, or its gate saw no change.',
-    }),
-    alreadyBackfilled: count.meta({ description: 'Another backfill has made a run for it.' }),
-    stillDue: count.meta({ description: 'The schedule is about to account for it.' }),
+    alreadyRan: count.describe('The time has a scheduled run, or a person has repeated it, or its gate saw no change.'),
+    alreadyBackfilled: count.describe('Another backfill has made a run for it.'),
+    stillDue: count.describe('The schedule is about to account for it.'),
   },
   { description: 'How many instants of the window get no run, and why.' },
 );
 
-const nextFrom = timestamp.nullable().meta({
-  description: 'The first instant of the window beyond `max`: the next backfill continues there. Null without one.',
-});
+const nextFrom = timestamp
+  .nullable()
+  .describe('The first instant of the window beyond `max`: the next backfill continues there. Null without one.');
 
 const madeBackfill = component('Backfill', {
-  id: idOf('backfill', EXAMPLE.backfill),
-  routineId: idOf('routine', EXAMPLE.routine),
-  routineRevision: count.meta({ description: 'The version that its runs execute.' }),
+  id: idOf('backfill'),
+  routineId: idOf('routine'),
+  routineRevision: count.describe('The version that its runs execute.'),
   runs: z
-    .array(z.strictObject({ id: idOf('run', EXAMPLE.run), scheduledFor: timestamp }))
-    .meta({ description: 'The queued runs and their instants, the earliest first.' }),
+    .array(z.strictObject({ id: idOf('run'), scheduledFor: timestamp }))
+    .describe('The queued runs and their instants, the earliest first.'),
   leftOut,
   nextFrom,
 });
@@ -50,15 +48,12 @@ const window = {
   }),
 };
 
-export const forecastBackfill = route({
-  method: 'GET',
-  path: '/v1/routines/:routineId/backfill/forecast',
+export const forecastBackfill = route('GET /v1/routines/:routineId/backfill/forecast', {
   id: 'forecastBackfill',
   tag: 'Runs',
   summary: 'Forecast a backfill',
   description:
     'The runs that a backfill of this window would make, their usage if all of them ran today, and every limit on them. Makes no runs.',
-  auth: 'key-or-session',
   scope: 'routines:read',
   params: routineParams,
   query: z.strictObject({
@@ -67,7 +62,7 @@ export const forecastBackfill = route({
       .default(MAX_BACKFILL)
       .meta({ description: `Runs, at most ${MAX_BACKFILL}.`, example: 50 }),
   }),
-  success: { status: 200, data: backfillForecast, description: 'The forecast.' },
+  success: { data: backfillForecast, description: 'The forecast.' },
   errors: ['routine_archived', 'successful_run_required', 'invalid_schedule'],
 }).to(async ({ access, params: { routineId }, query, deps }) => {
   const { projectId, organizationId, plan } = access;
@@ -76,15 +71,12 @@ export const forecastBackfill = route({
   return { data: present(backfillForecast, { ...shownForecast(row), ...rest }) };
 });
 
-export const backfillRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/backfill',
+export const backfillRoutine = route('POST /v1/routines/:routineId/backfill', {
   id: 'backfillRoutine',
   tag: 'Runs',
   summary: 'Make runs for past times of a schedule',
   description:
     'Makes a run for each of the first `max` times of the present schedule from `from` to `to` that has none, because the schedule skipped it or the routine was not active yet. Without `acceptForecast: true` the response is 409 `forecast_not_accepted`, whose message names the cost. The present version must be proven, as for activation. The runs execute it even if the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. Each time gets only one such run; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists the runs.',
-  auth: 'key-or-session',
   scope: 'runs:write',
   params: routineParams,
   body: component('BackfillRoutine', {

@@ -4,7 +4,7 @@ import { CHAT_KINDS } from '#core/clients/chats/index.ts';
 import { CHAT_FAILURES } from '#core/delivery/chats/index.ts';
 import { EVENT_TYPES, FAILURE_REASONS } from '#core/delivery/webhooks/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { component, EXAMPLE, idOf, meaningsOf, wordOf } from '../../http/schemas.ts';
+import { component, idOf, meaningsOf, wordOf } from '../../http/schemas.ts';
 
 const attempt = z.strictObject({
   index: z.number().int(),
@@ -12,7 +12,7 @@ const attempt = z.strictObject({
   durationMs: z.number().int().nullable(),
   status: z.number().int().nullable(),
   error: z.string().nullable(),
-  responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
+  responseExcerpt: z.string().nullable().describe('The first 1 kB of the response.'),
 });
 
 const course = {
@@ -23,49 +23,47 @@ const course = {
 };
 
 export const delivery = component('WebhookDelivery', {
-  id: idOf('delivery', EXAMPLE.delivery),
-  eventType: z.enum(EVENT_TYPES).meta({
-    description:
+  id: idOf('delivery'),
+  eventType: z
+    .enum(EVENT_TYPES)
+    .describe(
       'The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the ' +
-      'routine because of this run, and why; `question.…` that the run asked a question, or that it was answered.',
-  }),
+        'routine because of this run, and why; `question.…` that the run asked a question, or that it was answered.',
+    ),
   state: z.enum(['pending', 'sending', 'delivered', 'failed']),
   reason: z
     .string()
     .nullable()
-    .meta({ description: `Why it was given up: ${meaningsOf(FAILURE_REASONS)}.` }),
+    .describe(`Why it was given up: ${meaningsOf(FAILURE_REASONS)}.`),
   ...course,
 });
 
 export const chatDelivery = component('ChatDelivery', {
-  id: idOf('chatDelivery', EXAMPLE.chatDelivery),
-  chatId: idOf('chat', EXAMPLE.chat),
-  chatName: z.string().nullable().meta({ description: 'Null once the chat is deleted.' }),
+  id: idOf('chatDelivery'),
+  chatId: idOf('chat'),
+  chatName: z.string().nullable().describe('Null once the chat is deleted.'),
   kind: z.enum(CHAT_KINDS).nullable(),
   state: z.enum(['pending', 'delivered', 'failed']),
   reason: wordOf(CHAT_FAILURES)
     .nullable()
-    .meta({ description: `Why it was given up: ${meaningsOf(CHAT_FAILURES)}.` }),
+    .describe(`Why it was given up: ${meaningsOf(CHAT_FAILURES)}.`),
   ...course,
 });
 
 export const notification = component('RunNotification', {
-  kind: z.enum(MESSAGE_KINDS).meta({
-    description: 'Kind of message; `success_ping` is the GET to the monitor. The list may grow.',
-  }),
+  kind: z.enum(MESSAGE_KINDS).describe('Kind of message; `success_ping` is the GET to the monitor. The list may grow.'),
   to: z.string().nullable().meta({
     description: 'The masked address of a person, or the host of the monitor.',
     example: 'g***@example.com',
   }),
-  state: z.enum(MESSAGE_STATES).meta({
-    description:
+  state: z
+    .enum(MESSAGE_STATES)
+    .describe(
       '`pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary ' +
-      'has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.',
-  }),
-  at: timestamp.meta({
-    description: 'When it reached its state; while it waits, when it was queued.',
-  }),
+        'has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.',
+    ),
+  at: timestamp.describe('When it reached its state; while it waits, when it was queued.'),
   attempts: z.number().int(),
   nextAttemptAt: timestamp.nullable(),
-  error: z.string().nullable().meta({ description: 'Of the last attempt.' }),
+  error: z.string().nullable().describe('Of the last attempt.'),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as links from '#core/execution/shared-links/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { component, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { author } from '../routines/version-schemas.ts';
 import { runParams } from './schemas.ts';
@@ -10,34 +10,25 @@ import { runParams } from './schemas.ts';
 const tag = 'Runs';
 
 const sharedLink = component('SharedLink', {
-  id: idOf('sharedLink', EXAMPLE.sharedLink),
-  runId: idOf('run', EXAMPLE.run),
-  createdBy: author.nullable().meta({ description: 'Null where the account or the key is gone.' }),
+  id: idOf('sharedLink'),
+  runId: idOf('run'),
+  createdBy: author.nullable().describe('Null where the account or the key is gone.'),
   createdAt: timestamp,
   expiresAt: timestamp,
-  views: z.number().int().meta({ description: 'How often the result was read by it.' }),
-  lastSeenAt: timestamp.nullable().meta({ description: 'When it was read last.' }),
+  views: z.number().int().describe('How often the result was read by it.'),
+  lastSeenAt: timestamp.nullable().describe('When it was read last.'),
 });
 
-const createSharedLink = route({
-  method: 'POST',
-  path: '/v1/runs/:runId/links',
+const createSharedLink = route('POST /v1/runs/:runId/links', {
   id: 'createSharedLink',
   tag,
   summary: 'Share a result by a link',
   description:
     'Everyone who has the link reads the result and its data, without a sign-in and nothing else of the run, until it expires, is deleted, or the content of the run is erased. The project has to allow it, see `sharedLinksEnabled`. The address is in this response and nowhere else.',
-  auth: 'key-or-session',
   scope: 'runs:write',
   params: runParams,
   body: component('CreateSharedLink', {
-    expiresInDays: z
-      .number()
-      .int()
-      .min(1)
-      .max(links.LONGEST_DAYS)
-      .default(7)
-      .meta({ description: 'Days until it ends.' }),
+    expiresInDays: z.number().int().min(1).max(links.LONGEST_DAYS).default(7).describe('Days until it ends.'),
   }),
   bodyOptional: true,
   idempotent: true,
@@ -60,31 +51,25 @@ const createSharedLink = route({
   return { data: { ...present(sharedLink, link), url: `${deps.config.UI_ORIGIN}/shared#${token}` } };
 });
 
-const listSharedLinks = route({
-  method: 'GET',
-  path: '/v1/runs/:runId/links',
+const listSharedLinks = route('GET /v1/runs/:runId/links', {
   id: 'listSharedLinks',
   tag,
   summary: 'List the links to a result',
-  auth: 'key-or-session',
   scope: 'runs:read',
   params: runParams,
-  success: { status: 200, data: z.array(sharedLink), description: 'Those that hold, at most 20, newest first.' },
+  success: { data: z.array(sharedLink), description: 'Those that hold, at most 20, newest first.' },
 }).to(async ({ access: { projectId }, params: { runId }, deps }) => {
   const found = await links.listSharedLinks(deps.database, { projectId, runId });
   return { data: found.map((link) => present(sharedLink, link)) };
 });
 
-const deleteSharedLink = route({
-  method: 'DELETE',
-  path: '/v1/runs/:runId/links/:linkId',
+const deleteSharedLink = route('DELETE /v1/runs/:runId/links/:linkId', {
   id: 'deleteSharedLink',
   tag,
   summary: 'End a link to a result',
-  auth: 'key-or-session',
   scope: 'runs:write',
-  params: runParams.extend({ linkId: idOf('sharedLink', EXAMPLE.sharedLink) }),
-  success: { status: 200, data: sharedLink, description: 'The link, which shows nothing any more.' },
+  params: runParams.extend({ linkId: idOf('sharedLink') }),
+  success: { data: sharedLink, description: 'The link, which shows nothing any more.' },
 }).to(async ({ access: { projectId }, by, params: { runId, linkId: id }, deps }) => ({
   data: present(sharedLink, await links.deleteSharedLink(deps.database, by, { id, projectId, runId })),
 }));

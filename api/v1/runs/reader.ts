@@ -8,33 +8,27 @@ import { run, runParams } from './schemas.ts';
 
 const EMPTY = 'must not be empty';
 
-export const giveVerdict = route({
-  method: 'PUT',
-  path: '/v1/runs/:runId/verdict',
+export const giveVerdict = route('PUT /v1/runs/:runId/verdict', {
   id: 'giveVerdict',
   tag: 'Runs',
   summary: 'Say whether a result was useful',
   description:
     'Stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
-  auth: 'key-or-session',
   scope: 'runs:write',
   params: runParams,
   body: component('GiveVerdict', { useful: z.boolean(), note: note(1_000).nullable().default(null) }),
-  success: { status: 200, data: run, description: 'The run.' },
+  success: { data: run, description: 'The run.' },
   errors: ['run_not_finished', 'content_erased'],
 }).to(async ({ access: { projectId }, by, params: { runId }, body, deps }) => ({
   data: presentRun(await runs.giveVerdict(deps.database, by, { projectId, id: runId, ...body })),
 }));
 
-export const followUpRun = route({
-  method: 'POST',
-  path: '/v1/runs/:runId/follow-up',
+export const followUpRun = route('POST /v1/runs/:runId/follow-up', {
   id: 'followUpRun',
   tag: 'Runs',
   summary: 'Ask about a result',
   description:
     'A run with `trigger: follow_up` answers the message, with the version, tools and limits of the original run, and the result as data. It is no proof, no result of the routine, reaches no webhook and does not affect the schedule; budgets and the allowance count it. A message of a key without `routines:write` is data, not an instruction. A question about a follow-up joins its thread.',
-  auth: 'key-or-session',
   scope: 'runs:write',
   params: runParams,
   body: component('FollowUpRun', { message: note(4_000) }),

@@ -4,35 +4,33 @@ import { RUN_REASONS, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { component, decimal, EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
+import { component, decimal, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { outcomes } from './result-schema.ts';
 
 const ended = {
-  id: idOf('run', EXAMPLE.run),
+  id: idOf('run'),
   state: z.enum(RUN_STATES),
   reason: wordOf(RUN_REASONS).nullable(),
   outcome: outcomes.nullable(),
 };
 
 const recentRuns = component('RoutineRecentRuns', {
-  routineId: idOf('routine', EXAMPLE.routine),
+  routineId: idOf('routine'),
   runs: z
     .array(
       component('RecentRun', {
         ...ended,
-        at: timestamp.meta({
-          description: 'When it began; before that, when it was to begin or was asked for.',
-        }),
+        at: timestamp.describe('When it began; before that, when it was to begin or was asked for.'),
       }),
     )
-    .meta({ description: 'Newest first.' }),
+    .describe('Newest first.'),
   lastEnded: z
     .strictObject({
       ...ended,
       outcomeSummary: z.string().nullable(),
       errorMessage: z.string().nullable(),
-      resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
+      resultPreview: z.string().nullable().describe('The first 200 characters of the result.'),
       finishedAt: timestamp.nullable(),
     })
     .nullable()
@@ -42,20 +40,16 @@ const recentRuns = component('RoutineRecentRuns', {
     }),
 });
 
-export const listRecentRuns = route({
-  method: 'GET',
-  path: '/v1/runs/recent',
+export const listRecentRuns = route('GET /v1/runs/recent', {
   id: 'listRecentRuns',
   tag: 'Runs',
   summary: 'List the last runs of each routine',
   description: 'A few runs of each routine, and the result of its last ended one, for an overview in one request.',
-  auth: 'key-or-session',
   scope: 'runs:read',
   query: pageQuery('routine', {
-    perRoutine: decimal(1, runs.MAX_RECENT).default(10).meta({ description: 'The runs of one routine.' }),
+    perRoutine: decimal(1, runs.MAX_RECENT).default(10).describe('The runs of one routine.'),
   }),
   success: {
-    status: 200,
     data: z.array(recentRuns),
     description: 'One item for each routine, in the order of the list of routines.',
   },

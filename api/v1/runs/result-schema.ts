@@ -5,31 +5,32 @@ import { RESULT_CHECK_TYPES } from '#core/authoring/definition/index.ts';
 import { WITHHELD } from '#core/execution/run-states/index.ts';
 import type { Run } from '#core/execution/runs/index.ts';
 import { ExactNumber } from '#lib/exact-json/parse.ts';
-import { component, dollars, EXAMPLE, idOf, meaningsOf } from '../../http/schemas.ts';
+import { component, dollars, idOf, meaningsOf } from '../../http/schemas.ts';
 import { keyOf } from '#lib/schemas.ts';
 
 export const withheld = keyOf(WITHHELD)
   .nullable()
-  .meta({
-    description: `Why no webhook got an event about its end: ${meaningsOf(WITHHELD)}. Null where one was, or where there is nothing to tell.`,
-  });
+  .describe(
+    `Why no webhook got an event about its end: ${meaningsOf(WITHHELD)}. Null where one was, or where there is nothing to tell.`,
+  );
 
-export const data = z.unknown().meta({
-  description:
+export const data = z
+  .unknown()
+  .describe(
     'Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits.',
-});
+  );
 
 const count = z.number().int();
 
 const counts = component('ChangeCounts', { added: count, removed: count, changed: count });
 
 const comparison = {
-  against: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'The run that was delivered last; null for the first one, in which everything is new.',
-  }),
-  unchangedRuns: count.meta({
-    description: 'Consecutive runs without a change, including this one; for a run with a change, the ones before it.',
-  }),
+  against: idOf('run')
+    .nullable()
+    .describe('The run that was delivered last; null for the first one, in which everything is new.'),
+  unchangedRuns: count.describe(
+    'Consecutive runs without a change, including this one; for a run with a change, the ones before it.',
+  ),
   counts,
 };
 
@@ -41,7 +42,7 @@ const items = {
   by: z
     .strictObject({ list: z.string(), key: z.string() })
     .nullable()
-    .meta({ description: 'The `resultKey`; null where the data was compared as a whole.' }),
+    .describe('The `resultKey`; null where the data was compared as a whole.'),
   added: z.array(z.unknown()),
   removed: z.array(z.unknown()),
   changed: z.array(
@@ -58,10 +59,11 @@ export const changes = component(
   {
     ...comparison,
     ...items,
-    truncated: z.boolean().meta({
-      description:
+    truncated: z
+      .boolean()
+      .describe(
         'True when items are left out: at most 100 of each kind and 64 kB are kept. `counts` counts all, and the diff of the run has all.',
-    }),
+      ),
   },
   {
     description:
@@ -72,8 +74,8 @@ export const changes = component(
 export const changesSummary = component('RunChangesSummary', comparison);
 
 export const runDiff = component('RunDiff', {
-  runId: idOf('run', EXAMPLE.run),
-  against: comparison.against.meta({ description: 'The run that it is compared with.' }),
+  runId: idOf('run'),
+  against: comparison.against.describe('The run that it is compared with.'),
   counts,
   ...items,
 });
@@ -90,31 +92,39 @@ export const urgency = z.enum(URGENCIES);
 
 /** Fields of runs and their events about the outcome. */
 export const outcomeFields = {
-  outcome: outcomes.nullable().meta({
-    description: `The outcome of a run that succeeded, null for every other: ${meaningsOf(OUTCOMES)}. It is \`done\` unless the routine requires its runs to state it. The list may grow.`,
-  }),
-  outcomeSummary: z.string().nullable().meta({
-    description:
+  outcome: outcomes
+    .nullable()
+    .describe(
+      `The outcome of a run that succeeded, null for every other: ${meaningsOf(OUTCOMES)}. It is \`done\` unless the routine requires its runs to state it. The list may grow.`,
+    ),
+  outcomeSummary: z
+    .string()
+    .nullable()
+    .describe(
       'The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work.',
-  }),
-  urgency: urgency.nullable().meta({
-    description:
+    ),
+  urgency: urgency
+    .nullable()
+    .describe(
       'How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`.',
-  }),
-  checks: z.array(checkResult).meta({
-    description:
+    ),
+  checks: z
+    .array(checkResult)
+    .describe(
       'The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow.',
-  }),
-  warnings: z.array(keyOf(RUN_WARNINGS)).meta({
-    description: `Warnings of a run that is therefore \`partial\` at best, and no proof for activation: ${meaningsOf(RUN_WARNINGS)}. The list may grow.`,
-  }),
+    ),
+  warnings: z
+    .array(keyOf(RUN_WARNINGS))
+    .describe(
+      `Warnings of a run that is therefore \`partial\` at best, and no proof for activation: ${meaningsOf(RUN_WARNINGS)}. The list may grow.`,
+    ),
 };
 
 export const tokenCounts = {
   inputTokens: z.number().int(),
-  cachedInputTokens: z.number().int().meta({ description: 'Part of the input.' }),
+  cachedInputTokens: z.number().int().describe('Part of the input.'),
   outputTokens: z.number().int(),
-  reasoningTokens: z.number().int().meta({ description: 'Part of the output.' }),
+  reasoningTokens: z.number().int().describe('Part of the output.'),
   totalTokens: z.number().int(),
 };
 
@@ -124,9 +134,9 @@ export const usage = component('Usage', {
     description: 'US dollars, a decimal string; null without a price.',
     example: '0.00042',
   }),
-  estimated: z.boolean().meta({
-    description: 'True when the service counted the tokens from the texts, because the provider stated none.',
-  }),
+  estimated: z
+    .boolean()
+    .describe('True when the service counted the tokens from the texts, because the provider stated none.'),
 });
 
 export function withTotal<T extends Pick<Run['usage'], 'inputTokens' | 'outputTokens'>>(row: T) {

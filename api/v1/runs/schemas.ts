@@ -17,12 +17,14 @@ import { changes, changesSummary, data, outcomeFields, outcomes, usage, withheld
 import { step } from './step-schema.ts';
 
 const shortShape = {
-  id: idOf('run', EXAMPLE.run),
-  routineId: idOf('routine', EXAMPLE.routine),
-  routineRevision: z.number().int().meta({
-    description:
+  id: idOf('run'),
+  routineId: idOf('routine'),
+  routineRevision: z
+    .number()
+    .int()
+    .describe(
       'The version that it executes; below zero for a proposed change that is being tried, or was not taken over.',
-  }),
+    ),
   trigger: z.enum(TRIGGERS),
   state: z.enum(RUN_STATES),
   reason: wordOf(RUN_REASONS)
@@ -45,30 +47,24 @@ const shortShape = {
   errorMessage: z.string().nullable(),
   ...outcomeFields,
   withheld,
-  scheduledFor: timestamp.nullable().meta({
-    description: 'Its instant of the schedule, or that of the run that it repeats.',
-  }),
-  runAt: timestamp.nullable().meta({
-    description: 'The time that it was asked for, before which it does not start.',
-  }),
-  backfillId: idOf('backfill', EXAMPLE.backfill)
+  scheduledFor: timestamp.nullable().describe('Its instant of the schedule, or that of the run that it repeats.'),
+  runAt: timestamp.nullable().describe('The time that it was asked for, before which it does not start.'),
+  backfillId: idOf('backfill')
     .nullable()
     .meta({ description: 'The backfill that it belongs to.', example: EXAMPLE.backfill }),
   skipped: z
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
-    .meta({ description: 'Of a `skipped` run: the occurrences it accounts for.' }),
-  retryOf: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'The run that it repeats, which may have been deleted since.',
-  }),
-  followsUp: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'For a `follow_up`: the run whose result the question is about, which may have been deleted since.',
-  }),
+    .describe('Of a `skipped` run: the occurrences it accounts for.'),
+  retryOf: idOf('run').nullable().describe('The run that it repeats, which may have been deleted since.'),
+  followsUp: idOf('run')
+    .nullable()
+    .describe('For a `follow_up`: the run whose result the question is about, which may have been deleted since.'),
   verdict: z
     .strictObject({
       useful: z.boolean(),
-      note: z.string().nullable().meta({ description: 'Null where there is none, and once content is erased.' }),
-      by: author.nullable().meta({ description: 'The last writer; null when they are gone.' }),
+      note: z.string().nullable().describe('Null where there is none, and once content is erased.'),
+      by: author.nullable().describe('The last writer; null when they are gone.'),
       at: timestamp,
     })
     .nullable()
@@ -80,15 +76,16 @@ const shortShape = {
       modelId: z.string(),
     })
     .nullable(),
-  stepCount: z.number().int().meta({ description: 'Model steps on record.' }),
+  stepCount: z.number().int().describe('Model steps on record.'),
   usage,
   cancelRequestedAt: timestamp.nullable(),
-  pinned: z.boolean().meta({ description: 'Whether it is kept beyond the retention of its project.' }),
-  contentErasedAt: timestamp.nullable().meta({
-    description:
+  pinned: z.boolean().describe('Whether it is kept beyond the retention of its project.'),
+  contentErasedAt: timestamp
+    .nullable()
+    .describe(
       'When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook ' +
-      'deliveries are null, and its variables empty. Null while the content is kept.',
-  }),
+        'deliveries are null, and its variables empty. Null while the content is kept.',
+    ),
   createdAt: timestamp,
   startedAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
@@ -96,78 +93,82 @@ const shortShape = {
 
 const shape = {
   ...shortShape,
-  variables: z.record(z.string(), z.string()).meta({ description: "This run's own values." }),
-  message: z.string().nullable().meta({ description: 'The question of a `follow_up`.' }),
-  result: z.string().nullable().meta({ description: 'The text of its last step.' }),
+  variables: z.record(z.string(), z.string()).describe("This run's own values."),
+  message: z.string().nullable().describe('The question of a `follow_up`.'),
+  result: z.string().nullable().describe('The text of its last step.'),
   data,
-  changes: changes.nullable().meta({ description: 'Null unless it has data.' }),
+  changes: changes.nullable().describe('Null unless it has data.'),
 };
 
-const routineName = z.string().meta({ description: 'The present name of the routine.' });
+const routineName = z.string().describe('The present name of the routine.');
 
 export const runSummary = component('RunSummary', {
   ...shortShape,
   routineName,
-  resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
+  resultPreview: z.string().nullable().describe('The first 200 characters of the result.'),
   changes: changesSummary.nullable(),
 });
 
 export const run = component('Run', shape);
 
-const nearby = idOf('run', EXAMPLE.run).nullable();
+const nearby = idOf('run').nullable();
 
 export const runDetail = component('RunDetail', {
   ...shape,
   routineName,
-  previousResultId: nearby.meta({
-    description:
-      'The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result.',
-  }),
-  nextResultId: nearby.meta({ description: 'The result after it, found in the same way.' }),
-  lastGoodRunId: nearby.meta({ description: 'The newest earlier run of the routine that succeeded.' }),
-  resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
-    description: 'The `resultSchema` of its data; null without data, and when its version is deleted.',
-  }),
-  queuedSeconds: z.number().nullable().meta({
-    description: 'Time that it waited, up to now, its beginning or its end.',
-  }),
+  previousResultId: nearby.describe(
+    'The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result.',
+  ),
+  nextResultId: nearby.describe('The result after it, found in the same way.'),
+  lastGoodRunId: nearby.describe('The newest earlier run of the routine that succeeded.'),
+  resultSchema: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('The `resultSchema` of its data; null without data, and when its version is deleted.'),
+  queuedSeconds: z.number().nullable().describe('Time that it waited, up to now, its beginning or its end.'),
   waitingFor: keyOf(WAITS)
     .nullable()
-    .meta({
-      description: `For a run that waits: ${meaningsOf(WAITS)}.`,
-    }),
-  prompt: z.string().nullable().meta({ description: 'The prompt: instructions, skills and facts, rendered.' }),
-  briefing: z.string().nullable().meta({
-    description:
+    .describe(`For a run that waits: ${meaningsOf(WAITS)}.`),
+  prompt: z.string().nullable().describe('The prompt: instructions, skills and facts, rendered.'),
+  briefing: z
+    .string()
+    .nullable()
+    .describe(
       'The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run.',
-  }),
-  factsVersion: z.number().int().nullable().meta({
-    description:
+    ),
+  factsVersion: z
+    .number()
+    .int()
+    .nullable()
+    .describe(
       'The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
-  }),
+    ),
   gate: gateVerdict,
   steps: z.array(step),
   wouldHaveDone: z
     .array(
       z.strictObject({
         stepIndex: z.number().int(),
-        name: z.string().meta({ description: 'Name that the model uses.' }),
-        connectionName: z.string().nullable().meta({ description: 'Null for a tool of the service.' }),
-        arguments: z.string().nullable().meta({ description: 'JSON text; null once it is erased or left out.' }),
+        name: z.string().describe('Name that the model uses.'),
+        connectionName: z.string().nullable().describe('Null for a tool of the service.'),
+        arguments: z.string().nullable().describe('JSON text; null once it is erased or left out.'),
       }),
     )
-    .meta({ description: 'Of a rehearsal: the calls that it did not make, in order.' }),
-  textsLeftOutFrom: z.number().int().nullable().meta({
-    description:
+    .describe('Of a rehearsal: the calls that it did not make, in order.'),
+  textsLeftOutFrom: z
+    .number()
+    .int()
+    .nullable()
+    .describe(
       'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
-  }),
+    ),
   webhookDeliveries: z.array(delivery),
-  chatDeliveries: z.array(chatDelivery).meta({ description: 'Its deliveries to chats.' }),
-  notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
+  chatDeliveries: z.array(chatDelivery).describe('Its deliveries to chats.'),
+  notifications: z.array(notification).describe('Mails and pings about it.'),
   followUps: z
     .array(
       component('FollowUp', {
-        id: idOf('run', EXAMPLE.run),
+        id: idOf('run'),
         message: z.string().nullable(),
         state: z.enum(RUN_STATES),
         errorMessage: z.string().nullable(),
@@ -175,34 +176,36 @@ export const runDetail = component('RunDetail', {
         createdAt: timestamp,
       }),
     )
-    .meta({ description: 'The last 50 questions about its result, in order, each a run of its own.' }),
-  workflowUrl: z.string().nullable().meta({
-    description:
+    .describe('The last 50 questions about its result, in order, each a run of its own.'),
+  workflowUrl: z
+    .string()
+    .nullable()
+    .describe(
       'Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
-  }),
+    ),
 });
 
 export const runQuery = pageQuery('run', {
   q: searchedIn('the name, result, summary or error'),
-  state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
-  trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only runs with this trigger.' }),
-  outcome: outcomes.optional().meta({ description: 'Only those that succeeded with this outcome.' }),
-  backfillId: idOf('backfill', EXAMPLE.backfill)
+  state: z.enum(RUN_STATES).optional().describe('Only those in this state.'),
+  trigger: z.enum(TRIGGERS).optional().describe('Only runs with this trigger.'),
+  outcome: outcomes.optional().describe('Only those that succeeded with this outcome.'),
+  backfillId: idOf('backfill')
     .optional()
     .meta({ description: 'Only runs of this backfill.', example: EXAMPLE.backfill }),
   since: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
     .optional()
-    .meta({ description: 'Created at or after this time.' }),
+    .describe('Created at or after this time.'),
   until: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
     .optional()
-    .meta({ description: 'Created before this time.' }),
+    .describe('Created before this time.'),
 });
 
-export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });
+export const runParams = z.strictObject({ runId: idOf('run') });
 
 /** Fields of a run about its result. */
 export const RUN_VIEW = [

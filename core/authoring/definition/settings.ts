@@ -17,7 +17,7 @@ export const scheduleFields = {
 };
 
 const notifications = {
-  mail: mailSettings.nullable().meta({ description: 'Null follows the project. At most one mail an hour.' }),
+  mail: mailSettings.nullable().describe('Null follows the project. At most one mail an hour.'),
   successPingUrl: z.string().max(2_000).nullable().meta({
     description:
       'Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed.',
@@ -26,13 +26,14 @@ const notifications = {
 };
 
 const resultsTo = {
-  when: z.enum(['each', 'changed']).meta({
-    description: '`changed` leaves out results that equal the previous one or have nothing to report.',
-  }),
-  mail: mailSettings.shape.to.nullable().meta({
-    description:
+  when: z
+    .enum(['each', 'changed'])
+    .describe('`changed` leaves out results that equal the previous one or have nothing to report.'),
+  mail: mailSettings.shape.to
+    .nullable()
+    .describe(
       'Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too.',
-  }),
+    ),
   chats: z
     .array(z.string().regex(idPattern('chat')))
     .max(10)
@@ -227,10 +228,9 @@ export const SETTINGS = {
   deliver: {
     schema: z
       .enum(['always', 'changed', 'failed'])
-      .meta({
-        description:
-          'Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.',
-      })
+      .describe(
+        'Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.',
+      )
       .default('always'),
     label: 'What is delivered',
     choices: {
