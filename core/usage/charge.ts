@@ -134,8 +134,7 @@ function chargeBeforehand(
       ) passed
     `;
     if (passed !== undefined) throw new AppError('allowance_exceeded', tooLittleLeft(passed));
-    const now = await tx.row<{ day: string }>`select ${today}::text as day`;
-    return { ...most, day: now?.day ?? '' };
+    return { ...most, day: await tx.value<string>`select ${today}::text` };
   });
 }
 

@@ -16,6 +16,8 @@ type Statement = [text: TemplateStringsArray, ...values: RawValue[]];
 export interface Db extends Sender {
   /** Returns the first row, or undefined. */
   row<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row | undefined>;
+  /** Returns the first column of the first row. `Value` includes undefined where there may be no row. */
+  value<Value>(...statement: Statement): Promise<Value>;
   /** Returns all rows. Each connection prepares a statement once, under the hash of its text. */
   rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /**
@@ -77,6 +79,11 @@ export function withStatements<T extends Sender>(sender: T): T & Db {
   return Object.assign(sender, {
     rows,
     row: async <Row extends pg.QueryResultRow>(...statement: Statement) => (await rows<Row>(...statement))[0],
+    value: async <Value>(...statement: Statement) => {
+      const [row] = await rows<Record<string, Value>>(...statement);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's type says whether there is a row
+      return Object.values(row ?? {})[0] as Value;
+    },
     plannedRows: async <Row extends pg.QueryResultRow>(...statement: Statement) => {
       const { text, values } = sql(...statement);
       return (await sender.query<Row>({ text, values })).rows;
@@ -100,10 +107,8 @@ class UnnamedStatements extends pg.Client {
 }
 
 /** Reads the common clock of all processes. The time does not change during a transaction. */
-export async function databaseTime(db: Db): Promise<Date> {
-  const time = await db.row<{ now: Date }>`select now()`;
-  if (time === undefined) throw new Error('no time from the database');
-  return time.now;
+export function databaseTime(db: Db): Promise<Date> {
+  return db.value<Date>`select now()`;
 }
 
 /**

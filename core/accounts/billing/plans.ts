@@ -138,8 +138,8 @@ export function othersHaveRun(organizationId: Sql): Sql {
  * read a hundred thousand rows.
  * @param least the fewest days to divide by
  */
-export async function runsPerDay(db: Db, organizationId: string, least: number): Promise<number> {
-  const found = await db.row<{ pace: number }>`
+export function runsPerDay(db: Db, organizationId: string, least: number): Promise<number> {
+  return db.value<number>`
     select (coalesce(sum(p.runs), 0) / greatest(${least}::integer,
         extract(epoch from now() - greatest(min(p.period_start), min(o.created_at))) / 86400))::float8 as pace
     from organizations o left join lateral (
@@ -149,7 +149,6 @@ export async function runsPerDay(db: Db, organizationId: string, least: number):
     ) p on true
     where o.id = ${organizationId}
   `;
-  return found?.pace ?? 0;
 }
 
 export interface PeriodUsage {
@@ -161,7 +160,6 @@ export interface PeriodUsage {
   readonly activeRoutines: number;
 }
 
-/** Reads the organization's period and its usage in it. */
 export async function readPeriodUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
   const found = await db.row<PeriodUsage>`
     with period as (
@@ -231,10 +229,10 @@ export async function assertMayActivate(tx: Db, organizationId: string, plan: Pl
 
 /** Returns true when the plan has room for one more active routine. */
 export async function mayActivate(db: Db, organizationId: string, plan: Plan): Promise<boolean> {
-  const active = await db.row<{ count: number }>`
-    select count(*) as count from routines r
+  const active = await db.value<number>`
+    select count(*) from routines r
     join projects p on p.id = r.project_id
     where p.organization_id = ${organizationId} and r.state = 'active'
   `;
-  return (active?.count ?? 0) < PLANS[plan].activeRoutines;
+  return active < PLANS[plan].activeRoutines;
 }

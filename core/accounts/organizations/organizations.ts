@@ -69,13 +69,12 @@ export async function foundOrganization(
   return createOrganization(tx, by, input);
 }
 
-async function countFounded(tx: Db, userId: string, except: string | null): Promise<number> {
-  const found = await tx.row<{ founded: number }>`
+function countFounded(tx: Db, userId: string, except: string | null): Promise<number> {
+  return tx.value<number>`
     select count(*) as founded from organizations
     where founded_by = ${userId} and id is distinct from ${except}
       and (deleted_at is null or deleted_at > now() - interval '30 days')
   `;
-  return found?.founded ?? 0;
 }
 
 /**

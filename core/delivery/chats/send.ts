@@ -125,7 +125,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 /** Records the beginning of an attempt, so that it stays on record if the process dies. @returns its number, from 1 */
 async function beginAttempt(db: Db, deliveryId: string): Promise<number> {
-  const begun = await db.row<{ index: number }>`
+  return db.value<number>`
     with crashed as (
       update chat_attempts set error = 'the service broke it off; whether the chat got it is unknown'
       where delivery_id = ${deliveryId} and status is null and error is null
@@ -134,8 +134,6 @@ async function beginAttempt(db: Db, deliveryId: string): Promise<number> {
     select ${deliveryId}, coalesce(max(index), 0) + 1 from chat_attempts where delivery_id = ${deliveryId}
     returning index
   `;
-  if (begun === undefined) throw new Error('an insert returns its row');
-  return begun.index;
 }
 
 async function recordAttempt(

@@ -166,8 +166,8 @@ interface EditedCall {
 async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonObject): Promise<EditedCall> {
   const fault = (message: string) => invalid([{ path: 'arguments', message }]);
   // Take the arguments in the form that Postgres stores, so that the digest matches the sent call.
-  const stored = await db.row<{ args: JsonObject }>`select ${storableJson(args)}::jsonb as args`;
-  const referring = withIds(stored?.args ?? args, await actionsOfRun(db, seen));
+  const stored = await db.value<JsonObject>`select ${storableJson(args)}::jsonb`;
+  const referring = withIds(stored, await actionsOfRun(db, seen));
   if ('fault' in referring) throw fault(referring.fault);
   const tooLong = refusedLength(referring.arguments);
   if (tooLong !== undefined) throw fault(tooLong.why);
@@ -244,7 +244,6 @@ async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId
   return referred.length === refersTo.length && referred.every(isUsable);
 }
 
-/** Returns an SQL expression: the credentials in `started_by`, and the credential of the program that decided. */
 function withProgram(credential: string | null) {
   return sql`array_remove(array_append(started_by, ${credential}::text), null)`;
 }

@@ -114,11 +114,10 @@ export function policyUnchanged(policy: Pick<ToolPolicy, 'id' | 'projectId' | 'u
   )`;
 }
 
-export async function countEnabled(db: Db, routineId: string): Promise<number> {
-  const found = await db.row<{ count: number }>`
+export function countEnabled(db: Db, routineId: string): Promise<number> {
+  return db.value<number>`
     select count(*) as count from tool_policies where routine_id = ${routineId} and state <> 'disabled'
   `;
-  return found?.count ?? 0;
 }
 
 /** The part of a policy that a person sets. */
@@ -201,8 +200,8 @@ export async function readTarget(
     routineId: sql`${routineId}`,
     policyId: sql`${policyId}`,
   });
-  const found = await db.row<{ target: TargetJson | null }>`select ${target} as target`;
-  return found?.target == null ? undefined : targetOf(found.target);
+  const found = await db.value<TargetJson | null>`select ${target}`;
+  return found === null ? undefined : targetOf(found);
 }
 
 /**

@@ -97,11 +97,11 @@ export async function patchFigures(
     if (known.length > 0) {
       throw invalid(known.map((path) => ({ path, message: KNOWN[origins[path] ?? ''] ?? '' })));
     }
-    const before = await tx.row<{ count: number }>`
-      select count(*)::int as count from model_figures
+    const others = await tx.value<number>`
+      select count(*) from model_figures
       where organization_id = ${organizationId} and (source, model_id) <> (${served.source}, ${served.modelId})
     `;
-    if ((before?.count ?? 0) >= MAX_MODELS) {
+    if (others >= MAX_MODELS) {
       throw new AppError('limit_reached', `At most ${MAX_MODELS} models have figures by hand.`);
     }
     const changed = JSON.stringify(patch);
