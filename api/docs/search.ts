@@ -65,7 +65,6 @@ function sectionsOf(file: string, text: string): Section[] {
   });
 }
 
-/** Escapes a text for HTML, with the words in it marked. */
 function marked(text: string, words: readonly string[]): string {
   const literal = words.map((word) => word.replaceAll(/[^\w\s]/g, String.raw`\$&`));
   const pattern = new RegExp(`(${literal.join('|')})`, 'i');

@@ -87,7 +87,7 @@ async function performed(tool: RouteTool, given: Arguments, context: Context): P
     if (tool.params.has(name)) params[name] = String(value);
     // A query has only texts, and null means that the argument was not given.
     else if (spec.method !== 'GET') body[name] = value;
-    else if (value !== null) query[name] = asText(value);
+    else if (value !== null) query[name] = ['number', 'boolean'].includes(typeof value) ? String(value) : value;
   }
   if (tool.query.has('limit')) query['limit'] ??= String(LIST_LENGTH);
   const call: Call = {
@@ -104,10 +104,6 @@ async function performed(tool: RouteTool, given: Arguments, context: Context): P
 }
 
 const LIST_LENGTH = 20;
-
-function asText(value: unknown): unknown {
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-}
 
 /** Waits some seconds for the end of a run and returns its state then. */
 async function endedRun(runId: string, seconds: number, context: Context): Promise<WrittenAnswer> {

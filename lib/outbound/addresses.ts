@@ -14,7 +14,10 @@ export function isPermittedAddress(address: string, allowPrivateNetwork: boolean
   // spellings. A zone id (`fe80::1%eth0`) names an interface of this machine.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
-  if (isMetadataAddress(parsed)) return false;
+  const isMetadata = METADATA_RANGES.some(
+    ([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits),
+  );
+  if (isMetadata) return false;
   return isPublic(parsed) || (allowPrivateNetwork && LOCAL_RANGES.has(parsed.range()));
 }
 
@@ -47,7 +50,3 @@ const METADATA_RANGES = [
   'fd00:42::42/128', // Scaleway
   'fd00:a9fe:a9fe::1/128', // Akamai
 ].map((range) => ipaddr.parseCIDR(range));
-
-function isMetadataAddress(address: Address): boolean {
-  return METADATA_RANGES.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
-}

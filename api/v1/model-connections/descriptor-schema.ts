@@ -12,7 +12,10 @@ const viewer = component('ModelProviderViewer', {
   userId: z.string().nullable().describe('Of the session; null for an API key.'),
   canConnect: z.boolean(),
   reason: z
-    .strictObject({ code: z.enum(codes()), message: z.string() })
+    .strictObject({
+      code: z.enum(['managed', 'session_required', 'provider_disabled', 'provider_mismatch', 'runtime_unavailable']),
+      message: z.string(),
+    })
     .nullable()
     .describe('Why this viewer cannot connect an account.'),
 });
@@ -49,10 +52,4 @@ export function viewerOf({ actor }: ProjectAccess) {
   return actor.kind === 'session'
     ? { kind: 'session' as const, userId: actor.userId }
     : { kind: 'api_key' as const, userId: null };
-}
-
-type Code = keyof typeof CANNOT_CONNECT;
-
-function codes(): [Code, ...Code[]] {
-  return ['managed', 'session_required', 'provider_disabled', 'provider_mismatch', 'runtime_unavailable'];
 }

@@ -31,7 +31,6 @@ export interface Proposal {
   readonly runId: string;
   /** State of the proposal: `taken` once the routine has the change. */
   readonly state: (typeof PROPOSAL_STATES)[number];
-  /** Reason for dropping the proposal; null otherwise. */
   readonly reason: DropReason | null;
   readonly createdAt: Date;
   readonly endedAt: Date | null;

@@ -13,14 +13,12 @@ export function judgeChat(
   kind: ChatKind,
   { status, body }: { readonly status: number; readonly body: string },
 ): ChatVerdict {
-  if (isFirewall(status, body)) return { state: 'retry', why: 'refused by a firewall' };
+  // A firewall on the way responds with a page, or by Discord's code for it.
+  if ((status === 401 || status === 403) && /^\s*<|"code"\s*:\s*40333\b/.test(body)) {
+    return { state: 'retry', why: 'refused by a firewall' };
+  }
   const fault = FAULTS[kind](status, body.trim());
   return fault ?? (status >= 200 && status <= 299 ? { state: 'delivered' } : byStatus(status));
-}
-
-/** Tells whether a firewall on the way has responded: with a page, or by Discord's code for it. */
-function isFirewall(status: number, body: string): boolean {
-  return (status === 401 || status === 403) && /^\s*<|"code"\s*:\s*40333\b/.test(body);
 }
 
 const FAULTS: Readonly<Record<ChatKind, (status: number, body: string) => ChatVerdict | undefined>> = {

@@ -13,7 +13,6 @@ export interface AbilityMemory {
 /** Most repetitions of one call's request because of refused fields. */
 const MAX_LESSONS = 5;
 
-/** Learns from the refusals of one call. */
 export interface Learning {
   /** Returns the call with the lessons so far. */
   call(): GatewayCall;

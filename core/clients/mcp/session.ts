@@ -102,6 +102,7 @@ export async function openToolSession(
     throw error;
   }
   const hasTools = client.getServerCapabilities()?.tools !== undefined;
+  const discover = client.getDiscoverResult();
   const request = <T>(limits: CallLimits, operation: (options: RequestOptions) => Promise<T>) =>
     life.within(limits, (options) =>
       watch.during(() =>
@@ -112,7 +113,7 @@ export async function openToolSession(
     );
   return {
     server: serverInfo(client),
-    discovery: discoveryOf(client),
+    discovery: discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover },
     stateful: transport.sessionId !== undefined,
     isAlive: () => !life.isOver(),
     secrets,
@@ -182,11 +183,6 @@ export async function checkToolServer(
   const session = await openToolSession(deps, server, { signal, timeoutMs: CHECK_TIMEOUT_MS });
   await session.close();
   return session.server;
-}
-
-function discoveryOf(client: Client): PriorDiscovery {
-  const discover = client.getDiscoverResult();
-  return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
 }
 
 function serverInfo(client: Client): ServerInfo {

@@ -24,7 +24,9 @@ async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription:
   const usedUp = run.passedLimit ?? (run.reason === 'budget_exceeded' ? 'unknown' : undefined);
   const crossings = await findCrossings(tx, subscription, usedUp);
   const news = [...(run.answers ? [] : newsOf(run)), ...routineBudgetNews(crossings)];
-  if (!run.answers && subscription.hasReaders && run.state !== 'cancelled') await noteResult(tx, subscription, runId);
+  if (!run.answers && subscription.hasReaders && run.state !== 'cancelled') {
+    await tx.run`${addWork(sql`select 'result', ${runId}, ${subscription.organizationId}, ${AT_ONCE}, '{}'::jsonb`)}`;
+  }
   await tell(tx, subscription, { runId, news });
   await tellOfSharedBudgets(tx, subscription, { runId, crossings });
 }
@@ -36,10 +38,6 @@ function newsOf(run: ToldRun): News[] {
     ...(run.outcome === 'partial' ? [partial(run.warnings)] : []),
     ...(run.recovered ? [RECOVERED] : []),
   ];
-}
-
-async function noteResult(tx: Db, { organizationId }: MailSubscription, runId: string): Promise<void> {
-  await tx.run`${addWork(sql`select 'result', ${runId}, ${organizationId}, ${AT_ONCE}, '{}'::jsonb`)}`;
 }
 
 function partial(warnings: ToldRun['warnings']): News {

@@ -23,7 +23,6 @@ import {
   type GateResponse,
 } from './response.ts';
 
-/** The run whose gate is asked. */
 export interface AskingRun {
   readonly runId: string;
   readonly projectId: string;

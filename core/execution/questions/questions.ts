@@ -35,7 +35,6 @@ export interface Question {
   readonly answeredBy: Author | null;
   /** When the question was answered, expired or was closed. */
   readonly decidedAt: Date | null;
-  /** The run that the answer has started. */
   readonly answerRunId: string | null;
   /** The error code that kept the answer from starting a run. */
   readonly runRefused: string | null;

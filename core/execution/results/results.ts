@@ -59,7 +59,6 @@ export interface Result {
 
 /** The run whose result ended an episode: an episode is consecutive results of a routine that say the same. */
 interface Overtaking {
-  /** Id of the run. */
   readonly runId: string;
   readonly finishedAt: Date;
   readonly outcome: Outcome;
@@ -180,10 +179,8 @@ function firstOf(items: 'added' | 'removed' | 'changed'): Sql {
 /** Counts of the results that a reader has not read yet. */
 export interface Unread {
   readonly worthReading: number;
-  /** Number of routines with results worth reading. */
   readonly worthReadingRoutines: number;
   readonly unchanged: number;
-  /** Number of routines with unchanged results. */
   readonly unchangedRoutines: number;
   /** True when more results may be unread: only the {@link MAX_LOOKED_AT} newest are counted. */
   readonly more: boolean;

@@ -16,7 +16,6 @@ import { discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget 
 export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 'sessionId' | 'provider'> {
   /** Connection to sign in to again; undefined for a new connection. */
   readonly connectionId: string | undefined;
-  /** Name of a new connection. */
   readonly name: string | undefined;
   /** Address of the user's own tool server, for a new connection. */
   readonly url: string | undefined;

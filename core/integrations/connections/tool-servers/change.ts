@@ -53,7 +53,11 @@ export async function changeConnection(
   const given = url === undefined ? undefined : sameServer(deps, stored, url);
   const called = given ?? withAddress(connectionSecrets, stored).url;
   if (called === null) throw refusal(new ToolServerError('not_mcp'));
-  const used = credentials === undefined ? onTrial(deps, stored) : givenCredentials(credentials);
+  const trial: RequestCredentials = {
+    headers: (signal) => deps.credentials.headers(stored, signal),
+    refused: async () => undefined,
+  };
+  const used = credentials === undefined ? trial : givenCredentials(credentials);
   const server = await tried(deps, { url: called, credentials: used }, field);
   return write(database, by, stored, {
     name,
@@ -96,10 +100,6 @@ function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string):
     throw new AppError('invalid_request', 'url: give the values in place of [redacted]');
   }
   return url;
-}
-
-function onTrial({ credentials }: ChangeDeps, connection: Connection): RequestCredentials {
-  return { headers: (signal) => credentials.headers(connection, signal), refused: async () => undefined };
 }
 
 async function tried({ outbound }: ChangeDeps, server: ToolServer, field: string): Promise<ServerInfo> {
