@@ -222,12 +222,16 @@ export function eventRoute<
 }
 
 /** Method and path of an operation. */
-type Address = `${Method} /${string}`;
+export type Address = `${Method} /${string}`;
 
-function specOf(address: Address, { success, ...declared }: Declaration & Callers<AuthKind>): RouteSpec {
+export function addressed(address: Address): { method: Method; path: string } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of the address says so
   const [method, path] = address.split(' ') as [Method, string];
-  return { auth: 'key-or-session', ...declared, method, path, success: { status: 200, ...success } };
+  return { method, path };
+}
+
+function specOf(address: Address, { success, ...declared }: Declaration & Callers<AuthKind>): RouteSpec {
+  return { auth: 'key-or-session', ...declared, ...addressed(address), success: { status: 200, ...success } };
 }
 
 /** The groups of operations in OpenAPI, in the order of the documentation. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { newPasskey, passkeyAssertion } from '#core/accounts/identity/index.ts';
 import { nameOf } from '#lib/schemas.ts';
-import { done, givenPassword, user, type AuthOperation } from './operation.ts';
+import { done, givenPassword, operation, user, type AuthOperation } from './operation.ts';
 
 const code = z
   .string()
@@ -19,9 +19,7 @@ const passkeyOptions = z
 
 /** Lists the operations of second factors and passkeys, and the proof of identity. */
 export const factorOperations: readonly AuthOperation[] = [
-  {
-    method: 'POST',
-    path: '/sign-in/second-factor',
+  operation('POST /sign-in/second-factor', {
     id: 'signInSecondFactor',
     summary: 'Give the second factor of a sign-in',
     description:
@@ -29,30 +27,24 @@ export const factorOperations: readonly AuthOperation[] = [
     body: z.strictObject({ code: code.optional(), recoveryCode: recoveryCode.optional() }),
     success: z.object({ user }),
     errors: { 401: ['invalid_code', 'sign_in_expired'] },
-  },
-  {
-    method: 'POST',
-    path: '/sign-in/passkey/begin',
+  }),
+  operation('POST /sign-in/passkey/begin', {
     id: 'beginPasskeySignIn',
     summary: 'Begin a sign-in with a passkey',
     description: 'Also begins a proof by a passkey. The challenge is valid for five minutes, in this browser.',
     body: z.strictObject({}),
     success: passkeyOptions,
     errors: {},
-  },
-  {
-    method: 'POST',
-    path: '/sign-in/passkey',
+  }),
+  operation('POST /sign-in/passkey', {
     id: 'signInPasskey',
     summary: 'Sign in with a passkey',
     description: 'A passkey is asked for a PIN or a finger, and needs no password.',
     body: z.strictObject({ passkey: passkeyAssertion }),
     success: z.object({ user }),
     errors: { 400: ['invalid_passkey'] },
-  },
-  {
-    method: 'POST',
-    path: '/prove',
+  }),
+  operation('POST /prove', {
     id: 'prove',
     summary: 'Prove again who you are',
     description:
@@ -66,10 +58,8 @@ export const factorOperations: readonly AuthOperation[] = [
     success: done,
     needsSession: true,
     errors: { 400: ['invalid_password', 'invalid_code', 'invalid_passkey'] },
-  },
-  {
-    method: 'GET',
-    path: '/second-factor',
+  }),
+  operation('GET /second-factor', {
     id: 'readSecondFactor',
     summary: 'Read your second factor',
     success: z
@@ -88,10 +78,8 @@ export const factorOperations: readonly AuthOperation[] = [
       .meta({ id: 'SecondFactor' }),
     needsSession: true,
     errors: {},
-  },
-  {
-    method: 'POST',
-    path: '/second-factor/begin',
+  }),
+  operation('POST /second-factor/begin', {
     id: 'beginSecondFactor',
     summary: 'Begin to add a second factor',
     description:
@@ -105,10 +93,8 @@ export const factorOperations: readonly AuthOperation[] = [
       .meta({ id: 'BegunSecondFactor' }),
     needsSession: true,
     errors: { 403: ['reauthentication_required'], 409: ['second_factor_exists'] },
-  },
-  {
-    method: 'POST',
-    path: '/second-factor/confirm',
+  }),
+  operation('POST /second-factor/confirm', {
     id: 'confirmSecondFactor',
     summary: 'Confirm a second factor by a code',
     description: 'Ends your other sessions. From then on signing in needs a code.',
@@ -116,10 +102,8 @@ export const factorOperations: readonly AuthOperation[] = [
     success: recoveryCodes,
     needsSession: true,
     errors: { 400: ['invalid_code'], 403: ['reauthentication_required'] },
-  },
-  {
-    method: 'POST',
-    path: '/second-factor/recovery-codes',
+  }),
+  operation('POST /second-factor/recovery-codes', {
     id: 'replaceRecoveryCodes',
     summary: 'Make new recovery codes',
     description: 'The earlier ones no longer work.',
@@ -127,10 +111,8 @@ export const factorOperations: readonly AuthOperation[] = [
     success: recoveryCodes,
     needsSession: true,
     errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
-  },
-  {
-    method: 'POST',
-    path: '/second-factor/remove',
+  }),
+  operation('POST /second-factor/remove', {
     id: 'removeSecondFactor',
     summary: 'Remove your second factor',
     description: 'Your passkeys are removed with it.',
@@ -138,10 +120,8 @@ export const factorOperations: readonly AuthOperation[] = [
     success: done,
     needsSession: true,
     errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
-  },
-  {
-    method: 'POST',
-    path: '/passkeys/begin',
+  }),
+  operation('POST /passkeys/begin', {
     id: 'beginPasskey',
     summary: 'Begin to add a passkey',
     description: 'Needs a second factor, whose recovery codes replace a lost passkey.',
@@ -149,10 +129,8 @@ export const factorOperations: readonly AuthOperation[] = [
     success: passkeyOptions,
     needsSession: true,
     errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
-  },
-  {
-    method: 'POST',
-    path: '/passkeys/add',
+  }),
+  operation('POST /passkeys/add', {
     id: 'addPasskey',
     summary: 'Add a passkey',
     body: z.strictObject({ name: nameOf(100), passkey: newPasskey }),
@@ -164,15 +142,13 @@ export const factorOperations: readonly AuthOperation[] = [
       404: ['second_factor_not_found'],
       409: ['limit_reached'],
     },
-  },
-  {
-    method: 'POST',
-    path: '/passkeys/remove',
+  }),
+  operation('POST /passkeys/remove', {
     id: 'removePasskey',
     summary: 'Remove a passkey',
     body: z.strictObject({ id: z.string().min(1).max(1_400) }),
     success: done,
     needsSession: true,
     errors: { 400: ['invalid_passkey'], 403: ['reauthentication_required'] },
-  },
+  }),
 ];

@@ -103,7 +103,10 @@ export async function openToolSession(
   }
   const hasTools = client.getServerCapabilities()?.tools !== undefined;
   const discover = client.getDiscoverResult();
-  const request = <T>(limits: CallLimits, operation: (options: RequestOptions) => Promise<T>) =>
+  const request = <T>(
+    limits: CallLimits,
+    operation: (options: { signal: AbortSignal; timeout: number }) => Promise<T>,
+  ) =>
     life.within(limits, (options) =>
       watch.during(() =>
         operation(options).catch((error: unknown) => {
@@ -144,11 +147,6 @@ export async function openToolSession(
       return readToolResult(held());
     },
   };
-}
-
-interface RequestOptions {
-  readonly signal: AbortSignal;
-  readonly timeout: number;
 }
 
 const NO_TOOLS: ToolPage = { tools: [], nextCursor: undefined, ttlMs: Number.POSITIVE_INFINITY };

@@ -97,13 +97,10 @@ interface Made {
   readonly isOver: boolean;
 }
 
-interface ToMake {
-  readonly option: TestedModel;
-  readonly check: ModelCheck;
-  readonly organizationId: string;
-}
-
-async function make({ caller }: ModelTestDeps, { option, check, organizationId }: ToMake): Promise<Made> {
+async function make(
+  { caller }: ModelTestDeps,
+  { option, check, organizationId }: { option: TestedModel; check: ModelCheck; organizationId: string },
+): Promise<Made> {
   // Only the first check sets earlier lessons aside, to test them again. The later checks use what this test has found.
   const afresh = check.kind === 'text';
   const call = { ...callOf(option, check, AbortSignal.timeout(CHECK_MS)), organizationId, afresh };
