@@ -9,7 +9,6 @@ import { assertStorable } from './http/body.ts';
 import { notFoundOf, validate } from './http/validate.ts';
 import type { Input, JsonRoute, Reply, Route, Wait } from './route.ts';
 import { oncePerObject } from '#lib/coalesce.ts';
-import { operation } from './auth/operation.ts';
 
 /** A call of an operation by an authorized caller, before its values are parsed. */
 export interface Call {

@@ -13,7 +13,8 @@ interface Declaration<
   D extends z.ZodType = z.ZodType,
 > {
   readonly id: string;
-  readonly tag: Tag;
+  /** Group in OpenAPI, if it is not that of the other operations of the file. */
+  readonly tag?: Tag;
   readonly summary: string;
   readonly description?: string;
   /** Date of the deprecation and, once decided, of the end: days such as 2027-01-31. */
@@ -52,7 +53,8 @@ interface Declaration<
 }
 
 /** An operation with its address, and with how its callers are authenticated. */
-export interface RouteSpec extends Omit<Declaration, 'success'> {
+export interface RouteSpec extends Omit<Declaration, 'success' | 'tag'> {
+  readonly tag: Tag;
   readonly method: Method;
   /** Path in the form of the router: `/v1/routines/:routineId`. */
   readonly path: string;
@@ -176,25 +178,30 @@ export interface EventRoute {
 export type Route = JsonRoute | EventRoute;
 
 /**
- * Declares one operation. The handler is given in a second call, so that TypeScript keeps the literal types of the
- * first.
+ * Returns a function that declares operations of a tag. The handler of an operation is given in a second call, so that
+ * TypeScript keeps the literal types of the first.
  *
- * @example export const readSkill = route('GET /v1/skills/:skillId', { … }) .to(async ({ access, params, deps }) => ({
- * data: present(skill, await …) }));
+ * @example const route = routesOf('Skills'); export const readSkill = route('GET /v1/skills/:skillId', { … }) .to(async
+ * ({ access, params, deps }) => ({ data: present(skill, await …) }));
  */
-export function route<
-  A extends AuthKind = 'key-or-session',
-  P extends z.ZodType = z.ZodType<Record<string, never>>,
-  Q extends z.ZodType<object> = z.ZodType<Record<string, never>>,
-  B extends z.ZodType = z.ZodType<Record<string, never>>,
-  D extends z.ZodType = z.ZodType,
->(address: Address, declared: Declaration<P, Q, B, D> & Callers<A>) {
-  const spec = specOf(address, declared);
-  return {
-    to(handle: (input: Input<A, z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply<z.input<D>>>): Route {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipeline parses with the schemas that the handler's types come from
-      return { spec, handle: handle as unknown as JsonRoute['handle'] };
-    },
+export function routesOf(tag: Tag) {
+  return <
+    A extends AuthKind = 'key-or-session',
+    P extends z.ZodType = z.ZodType<Record<string, never>>,
+    Q extends z.ZodType<object> = z.ZodType<Record<string, never>>,
+    B extends z.ZodType = z.ZodType<Record<string, never>>,
+    D extends z.ZodType = z.ZodType,
+  >(
+    address: Address,
+    declared: Declaration<P, Q, B, D> & Callers<A>,
+  ) => {
+    const spec = specOf(address, { tag, ...declared });
+    return {
+      to(handle: (input: Input<A, z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply<z.input<D>>>): Route {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipeline parses with the schemas that the handler's types come from
+        return { spec, handle: handle as unknown as JsonRoute['handle'] };
+      },
+    };
   };
 }
 
@@ -206,7 +213,8 @@ export function eventRoute<
 >(
   address: Address,
   declared: Declaration<P, z.ZodType<object>, z.ZodType, D> &
-    Callers<A> & { readonly success: { readonly stream: true } },
+    Callers<A> &
+    Tagged & { readonly success: { readonly stream: true } },
 ) {
   const spec = specOf(address, declared);
   return {
@@ -230,7 +238,11 @@ export function addressed(address: Address): { method: Method; path: string } {
   return { method, path };
 }
 
-function specOf(address: Address, { success, ...declared }: Declaration & Callers<AuthKind>): RouteSpec {
+interface Tagged {
+  readonly tag: Tag;
+}
+
+function specOf(address: Address, { success, ...declared }: Declaration & Callers<AuthKind> & Tagged): RouteSpec {
   return { auth: 'key-or-session', ...declared, ...addressed(address), success: { status: 200, ...success } };
 }
 

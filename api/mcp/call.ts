@@ -87,7 +87,8 @@ async function performed(tool: RouteTool, given: Arguments, context: Context): P
     if (tool.params.has(name)) params[name] = String(value);
     // A query has only texts, and null means that the argument was not given.
     else if (spec.method !== 'GET') body[name] = value;
-    else if (value !== null) query[name] = ['number', 'boolean'].includes(typeof value) ? String(value) : value;
+    else if (value !== null)
+      query[name] = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
   }
   if (tool.query.has('limit')) query['limit'] ??= String(LIST_LENGTH);
   const call: Call = {

@@ -6,11 +6,12 @@ import { obstacles } from '#core/upkeep/observability/index.ts';
 import { tickInProcess } from '#core/scheduling/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { networkOf } from '../http/client-address.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
+
+const route = routesOf('Operations');
 
 const health = route('GET /health', {
   id: 'health',
-  tag: 'Operations',
   summary: 'Liveness',
   description: 'The process responds. For Postgres and Temporal see `/ready`.',
   auth: 'none',
@@ -22,7 +23,6 @@ const health = route('GET /health', {
 
 const ready = route('GET /ready', {
   id: 'ready',
-  tag: 'Operations',
   summary: 'Readiness',
   description:
     'Ready means that Postgres can be reached and has every migration of this release. Temporal is reported but not required: while it is away this process serves reads and accepts runs, which wait. An address with more than 120 requests a minute gets the last finding, at most five seconds old.',
@@ -43,7 +43,6 @@ const ready = route('GET /ready', {
 
 const readVersion = route('GET /v1/version', {
   id: 'readVersion',
-  tag: 'Operations',
   summary: 'Version of the service',
   description: 'The release, as the changelog names it. `ras doctor` compares it with its own.',
   auth: 'none',
@@ -61,7 +60,6 @@ export const healthRoutes: readonly Route[] = [health, ready, readVersion];
 
 export const schedulerTick = route('POST /internal/scheduler/tick', {
   id: 'schedulerTick',
-  tag: 'Operations',
   summary: 'Tick the scheduler from outside',
   description:
     'Runs the tick that the scheduler workflow makes each minute, as a fallback for an external cron. Ticks may overlap. The response does not wait for the end of the tick.',
@@ -82,7 +80,6 @@ const SYNC_MS = 5_000;
 
 export const receivePaymentEvent = route('POST /webhooks/stripe', {
   id: 'receivePaymentEvent',
-  tag: 'Operations',
   summary: 'Take an event of the payment processor',
   description:
     'For the payment processor only. The signature in `Stripe-Signature` is verified over the raw body. An event only causes a look at the current subscriptions of its customer; its content grants nothing. Events of other kinds, of the other mode and repetitions are accepted and ignored.',

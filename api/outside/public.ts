@@ -2,16 +2,17 @@ import { z } from 'zod';
 import { submitLead } from '#core/accounts/leads/index.ts';
 import { openSharedLink as openLink } from '#core/execution/shared-links/index.ts';
 import { present } from '../http/present.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { networkOf } from '../http/client-address.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
 import { RUN_STATES } from '#core/execution/run-states/index.ts';
 import { data, outcomeFields } from '../v1/runs/result-schema.ts';
 import { component, emailAddress } from '../http/schemas.ts';
 
+const route = routesOf('Operations');
+
 export const readPublicConfig = route('GET /public/config', {
   id: 'readPublicConfig',
-  tag: 'Operations',
   summary: 'Read the public configuration',
   description:
     'The product tag, the launch switches and the rule for sign-ups. The dashboard is not ready while its own switches differ.',
@@ -48,7 +49,6 @@ const TEN_CHARACTERS = /^\s*\S[\s\S]{8,}\S\s*$/u;
 
 export const submitBusinessLead = route('POST /public/business-leads', {
   id: 'submitBusinessLead',
-  tag: 'Operations',
   summary: 'Send a business enquiry',
   description:
     'Only from a page of the user interface. Limits an hour: 5 from one address, 20 from one network and 200 in all, of which 100 may be repeated ones. The response is the same for an enquiry that was taken for a robot’s.',
@@ -94,7 +94,6 @@ const sharedResult = component('SharedResult', {
 
 export const openSharedLink = route('POST /public/shared-results', {
   id: 'openSharedLink',
-  tag: 'Operations',
   summary: 'Read a result by its link',
   description:
     'From a page of the user interface only, at most 60 times a minute from one network. The token stands in the body, so that no log has it. A link that is unknown, has ended or whose result is erased gets the same 404.',

@@ -5,7 +5,9 @@ import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { instant, nameOf, timestamp } from '#lib/schemas.ts';
 import { component, idOf, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
+
+const route = routesOf('API keys');
 
 const apiKey = component('ApiKey', {
   id: idOf('apiKey'),
@@ -23,7 +25,6 @@ const apiKey = component('ApiKey', {
 
 const listApiKeys = route('GET /v1/api-keys', {
   id: 'listApiKeys',
-  tag: 'API keys',
   summary: 'List the API keys of the project',
   auth: 'project-session',
   query: pageQuery('apiKey', {}),
@@ -42,7 +43,6 @@ const DEFAULT_SCOPES = ['models:read', 'routines:read', 'runs:read', 'runs:write
 
 const createApiKey = route('POST /v1/api-keys', {
   id: 'createApiKey',
-  tag: 'API keys',
   summary: 'Create an API key',
   description:
     'Only this response has the key, because the service stores its SHA-256. Only owners and admins make keys with a write scope. A response that is repeated under its `Idempotency-Key` no longer has the key: revoke it and create another.',
@@ -86,7 +86,6 @@ const createApiKey = route('POST /v1/api-keys', {
 
 const revokeApiKey = route('DELETE /v1/api-keys/:apiKeyId', {
   id: 'revokeApiKey',
-  tag: 'API keys',
   summary: 'Revoke an API key',
   description: 'Takes effect with the next request.',
   auth: 'project-session',

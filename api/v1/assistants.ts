@@ -5,7 +5,9 @@ import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
+
+const route = routesOf('Assistants');
 
 const scopes = z.array(z.enum(SCOPES));
 
@@ -45,7 +47,6 @@ const MAY_BE_GONE = ['attempt_not_found', 'attempt_expired'] as const;
 
 const listAssistants = route('GET /v1/assistants', {
   id: 'listAssistants',
-  tag: 'Assistants',
   summary: 'List the assistants that people have connected to the project',
   auth: 'project-session',
   success: {
@@ -59,7 +60,6 @@ const listAssistants = route('GET /v1/assistants', {
 
 const revokeAssistant = route('DELETE /v1/assistants/:assistantId', {
   id: 'revokeAssistant',
-  tag: 'Assistants',
   summary: 'Revoke the access of an assistant',
   description:
     'Takes effect with its next request. People disconnect their own assistants; owners and admins also those of others.',
@@ -80,7 +80,6 @@ const revokeAssistant = route('DELETE /v1/assistants/:assistantId', {
 
 const readAssistantConsent = route('POST /v1/assistant-consents/read', {
   id: 'readAssistantConsent',
-  tag: 'Assistants',
   summary: 'Read which assistant asks for access',
   auth: 'session',
   body: z.strictObject({ oauthQuery }),
@@ -92,7 +91,6 @@ const readAssistantConsent = route('POST /v1/assistant-consents/read', {
 
 const approveAssistantConsent = route('POST /v1/assistant-consents/approve', {
   id: 'approveAssistantConsent',
-  tag: 'Assistants',
   summary: 'Give an assistant access to the project',
   description: 'Requested scopes only. Owners and admins alone can give scopes that write.',
   auth: 'project-session',
@@ -113,7 +111,6 @@ const approveAssistantConsent = route('POST /v1/assistant-consents/approve', {
 
 const denyAssistantConsent = route('POST /v1/assistant-consents/deny', {
   id: 'denyAssistantConsent',
-  tag: 'Assistants',
   summary: 'Refuse an assistant',
   auth: 'session',
   body: z.strictObject({ oauthQuery }),

@@ -5,7 +5,7 @@ import { readAttention as readWhatNeedsAttention } from '#core/upkeep/attention/
 import { timestamp } from '#lib/schemas.ts';
 import { anyId, component, idOf, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { question } from './questions.ts';
 import { now } from '#lib/clock.ts';
 
@@ -112,9 +112,8 @@ const attention = component('Attention', {
 
 const DAY_MS = 86_400_000;
 
-const readAttention = route('GET /v1/attention', {
+const readAttention = routesOf('Results')('GET /v1/attention', {
   id: 'readAttention',
-  tag: 'Results',
   summary: 'Read what needs attention in the project',
   description: 'At most 20 entries of each kind.',
   mcp: { toolset: 'results' },

@@ -5,7 +5,7 @@ import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 
 const auditEvent = component('AuditEvent', {
   id: idOf('auditEvent'),
@@ -30,9 +30,8 @@ const auditEvent = component('AuditEvent', {
   createdAt: timestamp,
 });
 
-const listAudit = route('GET /v1/audit-events', {
+const listAudit = routesOf('Audit')('GET /v1/audit-events', {
   id: 'listAudit',
-  tag: 'Audit',
   summary: 'List the changes in an organization',
   description:
     'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each is recorded together with the change, and never altered.',

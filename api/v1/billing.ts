@@ -13,9 +13,9 @@ import {
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const tag = 'Billing';
+const route = routesOf('Billing');
 
 /** Time that a read with `refresh` waits for the processor. */
 const REFRESH_MS = 5_000;
@@ -72,7 +72,6 @@ const billing = component('Billing', {
 
 const readBillingSummary = route('GET /v1/billing', {
   id: 'readBillingSummary',
-  tag,
   summary: 'Read plan, period, allowances and usage',
   description:
     'With `refresh=true` the payment processor is asked first, at most 60 times a minute for an organization. Use it after a return from the processor’s pages; the return itself grants nothing.',
@@ -97,7 +96,6 @@ const readBillingSummary = route('GET /v1/billing', {
 
 const startCheckout = route('POST /v1/billing/checkout', {
   id: 'startCheckout',
-  tag,
   summary: 'Begin a checkout on the page of the payment processor',
   description:
     'An organization with a subscription gets the address of the portal instead. `entrypoint` names the page of the return; an unknown one means the page on billing.',
@@ -123,7 +121,6 @@ const startCheckout = route('POST /v1/billing/checkout', {
 
 const openBillingPortal = route('POST /v1/billing/portal', {
   id: 'openBillingPortal',
-  tag,
   summary: 'Open the portal of the payment processor',
   description: 'There the owner changes or cancels the subscription, its means of payment and its addresses.',
   auth: 'org-owner-session',

@@ -7,11 +7,11 @@ import { nameOf, timestamp } from '#lib/schemas.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { component, idOf, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { presentRunDetail } from './runs/present.ts';
 import { runDetail } from './runs/schemas.ts';
 
-const tag = 'Connections';
+const route = routesOf('Connections');
 
 const chat = component('Chat', {
   id: idOf('chat'),
@@ -36,7 +36,6 @@ const params = z.strictObject({ chatId: idOf('chat') });
 
 const listChats = route('GET /v1/chats', {
   id: 'listChats',
-  tag,
   summary: 'List the chats of the project',
   description: 'Rooms of chats that results can be sent to, see `resultsTo` of a routine.',
   mcp: { toolset: 'connections' },
@@ -51,7 +50,6 @@ const listChats = route('GET /v1/chats', {
 
 const createChat = route('POST /v1/chats', {
   id: 'createChat',
-  tag,
   summary: 'Add a chat',
   description:
     'The host of the address determines the kind of chat. The address is stored sealed. Nothing is sent; send a test message afterwards.',
@@ -66,7 +64,6 @@ const createChat = route('POST /v1/chats', {
 
 const readChat = route('GET /v1/chats/:chatId', {
   id: 'readChat',
-  tag,
   summary: 'Read a chat',
   scope: 'connections:read',
   params,
@@ -77,7 +74,6 @@ const readChat = route('GET /v1/chats/:chatId', {
 
 const updateChat = route('PATCH /v1/chats/:chatId', {
   id: 'updateChat',
-  tag,
   summary: 'Rename a chat or give it another address',
   description: 'Another address also ends `goneAt`. Routines keep the chat.',
   scope: 'connections:write',
@@ -90,7 +86,6 @@ const updateChat = route('PATCH /v1/chats/:chatId', {
 
 const deleteChat = route('DELETE /v1/chats/:chatId', {
   id: 'deleteChat',
-  tag,
   summary: 'Delete a chat with its address',
   description: 'Results that wait for it are given up, and routines send it nothing more.',
   scope: 'connections:write',
@@ -102,7 +97,6 @@ const deleteChat = route('DELETE /v1/chats/:chatId', {
 
 const testChat = route('POST /v1/chats/:chatId/test', {
   id: 'testChat',
-  tag,
   summary: 'Send a test message to a chat',
   description: 'Once, and nothing is kept of it; a refusal does not stop the chat.',
   scope: 'connections:write',

@@ -7,9 +7,9 @@ import { networkOf } from '../http/client-address.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { component, idOf, iso, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const tag = 'API keys';
+const route = routesOf('API keys');
 const scopes = z.array(z.enum(SCOPES));
 
 const issuer = z.string().max(300).meta({
@@ -50,7 +50,6 @@ const ciTrust = component('CiTrust', {
 
 const listCiTrusts = route('GET /v1/ci-trusts', {
   id: 'listCiTrusts',
-  tag,
   summary: 'List the CI sign-ins of the project',
   auth: 'project-session',
   query: pageQuery('ciTrust', {}),
@@ -63,7 +62,6 @@ const listCiTrusts = route('GET /v1/ci-trusts', {
 
 const createCiTrust = route('POST /v1/ci-trusts', {
   id: 'createCiTrust',
-  tag,
   summary: 'Let the jobs of a CI system sign in',
   description:
     'A job of GitHub Actions, GitLab CI or another issuer of OpenID Connect then exchanges its ID token for an API key that works for an hour: the CI system stores no secret. Only owners and admins give scopes that write.',
@@ -90,7 +88,6 @@ const createCiTrust = route('POST /v1/ci-trusts', {
 
 const deleteCiTrust = route('DELETE /v1/ci-trusts/:ciTrustId', {
   id: 'deleteCiTrust',
-  tag,
   summary: 'End a CI sign-in',
   description: 'Keys that its jobs hold are revoked with it.',
   auth: 'project-session',
@@ -105,7 +102,6 @@ const deleteCiTrust = route('DELETE /v1/ci-trusts/:ciTrustId', {
 
 const exchangeIdToken = route('POST /v1/auth/ci-token', {
   id: 'exchangeIdToken',
-  tag,
   summary: 'Exchange the ID token of a CI job for an API key',
   description:
     'The project must trust the issuer, audience and subject of the token, and a published key of the issuer must have signed it. `ras login --oidc` calls this operation.',

@@ -5,11 +5,11 @@ import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { component, idOf } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { scheduleFields } from '#core/authoring/definition/index.ts';
 import { deliveryOf, mailDelivery } from './settings-schemas.ts';
 
-const tag = 'Results';
+const route = routesOf('Results');
 
 const fields = {
   frequency: z.enum(digests.FREQUENCIES),
@@ -32,7 +32,6 @@ const params = z.strictObject({ projectId: idOf('project') });
 
 const readDigest = route('GET /v1/projects/:projectId/digest', {
   id: 'readDigest',
-  tag,
   summary: 'Read the times of your digest of a project',
   auth: 'session',
   params,
@@ -44,7 +43,6 @@ const readDigest = route('GET /v1/projects/:projectId/digest', {
 
 const updateDigest = route('PATCH /v1/projects/:projectId/digest', {
   id: 'updateDigest',
-  tag,
   summary: 'Choose the times of your digest of a project',
   description:
     'For the caller alone. A digest has the new results and problems since the previous one. Digests that are due at the same time are one mail about all their projects. Without news there is no mail, and there are never two on one date.',

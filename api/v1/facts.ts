@@ -7,10 +7,10 @@ import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { component, decimal, idOf, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { author } from './routines/version-schemas.ts';
 
-const tag = 'Routines';
+const route = routesOf('Routines');
 
 const text = z
   .string()
@@ -63,7 +63,6 @@ const headers = { ETag: 'The version, for `If-Match` on PUT.' };
 
 const readFacts = route('GET /v1/projects/:projectId/facts', {
   id: 'readFacts',
-  tag,
   summary: 'Read the facts of the project',
   description:
     'One text that each routine with `facts: true` gets, so that they agree. The project is that of the key or the session.',
@@ -79,7 +78,6 @@ const readFacts = route('GET /v1/projects/:projectId/facts', {
 
 const writeFacts = route('PUT /v1/projects/:projectId/facts', {
   id: 'writeFacts',
-  tag,
   summary: 'Write the facts of the project',
   description:
     'A changed text is a new version; the same text changes nothing. The next manual run of each routine with `facts: true` gets it. Scheduled runs of active routines keep the proven version, until the routine is activated again after a successful manual run. With `If-Match` the change is refused if someone else has changed the facts meanwhile; `"0"` expects that there are none.',
@@ -101,7 +99,6 @@ const writeFacts = route('PUT /v1/projects/:projectId/facts', {
 
 const listFactsVersions = route('GET /v1/projects/:projectId/facts/versions', {
   id: 'listFactsVersions',
-  tag,
   summary: 'List the versions of the facts of the project',
   description: `The newest ${facts.KEPT_FACTS} are kept, and older ones that a routine, its proof or a kept run refers to.`,
   scope: 'routines:read',
@@ -118,7 +115,6 @@ const listFactsVersions = route('GET /v1/projects/:projectId/facts/versions', {
 
 const readFactsVersion = route('GET /v1/projects/:projectId/facts/versions/:factsVersion', {
   id: 'readFactsVersion',
-  tag,
   summary: 'Read a version of the facts of the project',
   scope: 'routines:read',
   params: z.strictObject({

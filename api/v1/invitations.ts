@@ -5,10 +5,10 @@ import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { component, emailAddress, idOf, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { organization } from './organizations.ts';
 
-const tag = 'Members';
+const route = routesOf('Members');
 
 const role = z.enum(['admin', 'member']);
 
@@ -29,7 +29,6 @@ const invitationParams = z.strictObject({
 
 const listInvitations = route('GET /v1/organizations/:organizationId/invitations', {
   id: 'listInvitations',
-  tag,
   summary: 'List open invitations',
   description: 'Needs the role owner or admin.',
   auth: 'session',
@@ -48,7 +47,6 @@ const listInvitations = route('GET /v1/organizations/:organizationId/invitations
 
 const createInvitation = route('POST /v1/organizations/:organizationId/invitations', {
   id: 'createInvitation',
-  tag,
   summary: 'Invite a person by e-mail address',
   description:
     'Needs the role owner or admin. The invitation is valid for seven days and only for this address, and replaces an earlier one. Only this response has the token, and the mail if there is a mail server. Ownership can be handed over to a member afterwards.',
@@ -75,7 +73,6 @@ const createInvitation = route('POST /v1/organizations/:organizationId/invitatio
 
 const deleteInvitation = route('DELETE /v1/organizations/:organizationId/invitations/:invitationId', {
   id: 'deleteInvitation',
-  tag,
   summary: 'Withdraw an invitation',
   description: 'Needs the role owner or admin.',
   auth: 'session',
@@ -90,7 +87,6 @@ const deleteInvitation = route('DELETE /v1/organizations/:organizationId/invitat
 
 const acceptInvitation = route('POST /v1/invitations/accept', {
   id: 'acceptInvitation',
-  tag,
   summary: 'Accept an invitation',
   description:
     'Needs a sign-in with the invited address. Uses up the invitation. An unknown or expired token, or one for another address, gets the same 404.',

@@ -5,9 +5,9 @@ import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { component, idOf, personId } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const tag = 'Members';
+const route = routesOf('Members');
 
 const member = component('Member', {
   userId: personId,
@@ -42,7 +42,6 @@ const memberParams = z.strictObject({ organizationId, userId: personId });
 
 const listMembers = route('GET /v1/organizations/:organizationId/members', {
   id: 'listMembers',
-  tag,
   summary: 'List the members of an organization',
   auth: 'session',
   params: z.strictObject({ organizationId }),
@@ -57,7 +56,6 @@ const listMembers = route('GET /v1/organizations/:organizationId/members', {
 
 const changeMemberRole = route('PATCH /v1/organizations/:organizationId/members/:userId', {
   id: 'changeMemberRole',
-  tag,
   summary: 'Give a member another role',
   description:
     'Needs the role owner or admin. Only an owner can make or unmake an owner: to hand an organization over, make another person an owner, then change your own role. An organization always has an owner. When an owner or admin becomes a member, their API keys with a write scope are revoked.',
@@ -76,7 +74,6 @@ const changeMemberRole = route('PATCH /v1/organizations/:organizationId/members/
 
 const removeMember = route('DELETE /v1/organizations/:organizationId/members/:userId', {
   id: 'removeMember',
-  tag,
   summary: 'Remove a member, or leave',
   description:
     'Owners and admins remove others, owners also owners; everyone except the last owner may leave. The removal takes effect with the next request. The person’s API keys are revoked, unless an owner sets `keepKeys=true`. Connections that they signed in to become `needs_reauthorization`, so that no run acts as them.',
@@ -105,7 +102,6 @@ const endedSessions = component('EndedSessions', {
 
 const endMemberSessions = route('DELETE /v1/organizations/:organizationId/members/:userId/sessions', {
   id: 'endMemberSessions',
-  tag,
   summary: 'End the sessions of a member',
   description:
     'Needs the role owner or admin; only an owner ends an owner’s sessions. Each session of the person must give a proof (`reauthentication_required`) before its next request in this organization; other organizations are not affected. Five times an hour for each member.',

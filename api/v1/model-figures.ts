@@ -4,7 +4,7 @@ import { patchFigures, type ModelOption } from '#core/models/directory/index.ts'
 import { AppError, invalid } from '#lib/errors.ts';
 import type { ProjectSessionAccess } from '../access.ts';
 import type { Deps } from '../deps.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { modelOption, presentOption } from './models.ts';
 
 /** At most a dollar per token, with as many digits as any server sends. */
@@ -31,9 +31,8 @@ const figuresPatch = component('UpdateModelFigures', {
     .optional(),
 });
 
-const updateModelFigures = route('PATCH /v1/model-figures', {
+const updateModelFigures = routesOf('Models')('PATCH /v1/model-figures', {
   id: 'updateModelFigures',
-  tag: 'Models',
   summary: 'Enter the context window, output limit or prices of a model by hand',
   description:
     'Sets figures that neither the model’s server nor the operator states, for the whole organization. Needs the role owner or admin. A missing field keeps its value; null removes it. If the operator limits the spending of organizations, only the operator can set prices (403).',

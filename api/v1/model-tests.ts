@@ -3,7 +3,7 @@ import { CHECKS, estimateTest, testModel } from '#core/upkeep/model-tests/index.
 import { AppError } from '#lib/errors.ts';
 import { present } from '../http/present.ts';
 import { component, dollars } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { findSourced, modelId } from './model-figures.ts';
 import { modelAbilities, presentAbilities } from './models.ts';
 import { usage, withTotal } from './runs/result-schema.ts';
@@ -33,9 +33,8 @@ const modelTest = component('ModelTest', {
   abilities: modelAbilities,
 });
 
-const testModelNow = route('POST /v1/models/test', {
+const testModelNow = routesOf('Models')('POST /v1/models/test', {
   id: 'testModelNow',
-  tag: 'Models',
   summary: 'Test a model',
   description:
     'Asks the model for a short text, a call of a tool and a text by a schema, and remembers its abilities. The cost of these three requests counts towards the budgets of project and organization, and is listed in their usage as `model-tests`; `dryRun: true` returns only the greatest cost. Needs the role owner or admin. At most 30 an hour for an organization.',

@@ -4,7 +4,9 @@ import { MODEL_DIALECTS } from '#lib/config/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { anyId, component, dollars } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
+
+const route = routesOf('Models');
 
 export const prices = z
   .strictObject({ input: dollars, output: dollars, cachedInput: dollars.nullable() })
@@ -67,7 +69,6 @@ const modelSource = component('ModelSource', {
 
 const listModels = route('GET /v1/models', {
   id: 'listModels',
-  tag: 'Models',
   summary: 'List the models that routines can run on',
   description:
     'The live lists of the model sources and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While a source is away its last list is used, with `X-Models-Stale: true`.',
@@ -98,7 +99,6 @@ const listModels = route('GET /v1/models', {
 
 const listModelSources = route('GET /v1/model-sources', {
   id: 'listModelSources',
-  tag: 'Models',
   summary: 'List the model sources of the service',
   description:
     'The model servers in the order of the configuration, each with its state and the error of its last request. A server that is away does not hide models of the others.',

@@ -6,7 +6,9 @@ import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
 import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
+
+const route = routesOf('Organizations and projects');
 
 export const project = component('Project', {
   id: idOf('project'),
@@ -33,7 +35,6 @@ const confirmation = z.strictObject({
 
 const listOrganizations = route('GET /v1/organizations', {
   id: 'listOrganizations',
-  tag: 'Organizations and projects',
   summary: 'List the organizations you belong to',
   auth: 'session',
   query: pageQuery('organization', {}),
@@ -46,7 +47,6 @@ const listOrganizations = route('GET /v1/organizations', {
 
 const deleteOrganization = route('DELETE /v1/organizations/:organizationId', {
   id: 'deleteOrganization',
-  tag: 'Organizations and projects',
   summary: 'Delete an organization with all its projects',
   description:
     'Needs the role owner, no active routine in any project, no subscription, and its name as `confirm`. Access ends at once: API keys are revoked, credentials erased, open runs cancelled. Retention erases the content of runs.',
@@ -63,7 +63,6 @@ const deleteOrganization = route('DELETE /v1/organizations/:organizationId', {
 
 const deleteProject = route('DELETE /v1/projects/:projectId', {
   id: 'deleteProject',
-  tag: 'Organizations and projects',
   summary: 'Delete a project',
   description:
     'Needs the role owner or admin, no active routine, and its name as `confirm`. Access ends at once: API keys are revoked, credentials erased, open runs cancelled. Retention erases the content of runs.',
@@ -80,7 +79,6 @@ const deleteProject = route('DELETE /v1/projects/:projectId', {
 
 const createOrganization = route('POST /v1/organizations', {
   id: 'createOrganization',
-  tag: 'Organizations and projects',
   summary: 'Create an organization with its default project',
   auth: 'session',
   body: z.strictObject({ name: nameOf(100).meta({ example: 'Acme' }) }),
@@ -108,7 +106,6 @@ const createOrganization = route('POST /v1/organizations', {
 
 const listProjects = route('GET /v1/projects', {
   id: 'listProjects',
-  tag: 'Organizations and projects',
   summary: 'List your projects',
   auth: 'session',
   query: pageQuery('project', {
@@ -127,7 +124,6 @@ const listProjects = route('GET /v1/projects', {
 
 const createProject = route('POST /v1/projects', {
   id: 'createProject',
-  tag: 'Organizations and projects',
   summary: 'Create a project',
   description: 'Needs the role owner or admin in the organization.',
   auth: 'session',

@@ -5,10 +5,10 @@ import { mayWriteRoutines, programOf } from '../access.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { component, idOf, pageOf, pageQuery, sentencesOf, wordOf } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { author } from './routines/version-schemas.ts';
 
-const tag = 'Runs';
+const route = routesOf('Runs');
 
 const runId = idOf('run');
 
@@ -42,7 +42,6 @@ const VIEW = ['id', 'routineId', 'routineName', 'lastRunId', 'question', 'choice
 
 const listQuestions = route('GET /v1/questions', {
   id: 'listQuestions',
-  tag,
   summary: 'List the questions of runs',
   description:
     'Runs of routines with `mayAsk` ask them, and go on without the answer. At most five of a routine are open; the same question counts once.',
@@ -62,7 +61,6 @@ const listQuestions = route('GET /v1/questions', {
 
 const readQuestion = route('GET /v1/questions/:questionId', {
   id: 'readQuestion',
-  tag,
   summary: 'Read a question of a run',
   scope: 'runs:read',
   params,
@@ -75,7 +73,6 @@ const NOT_EMPTY = 'must not be empty';
 
 const answerQuestion = route('POST /v1/questions/:questionId/answer', {
   id: 'answerQuestion',
-  tag,
   summary: 'Answer a question of a run',
   description:
     'Once: another answer is refused, the same one again returns the same. Later runs of the routine are told it; with `afterAnswer: run` one starts now. The answer of a key without `routines:write` is material, and no instruction. It may be another text than the proposed choices.',

@@ -5,11 +5,11 @@ import { actorId, type ProjectAccess } from '../access.ts';
 import { instant, keyOf, timestamp } from '#lib/schemas.ts';
 import { component, dollars, idOf, meaningsOf, pageOf, pageQuery, searchedIn, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { scheduleFields } from '#core/authoring/definition/index.ts';
 import { changes, outcomes, urgency } from './runs/result-schema.ts';
 
-const tag = 'Results';
+const route = routesOf('Results');
 
 const lines = z.array(z.string()).max(5);
 
@@ -93,7 +93,6 @@ const unread = component(
 
 const listResults = route('GET /v1/results', {
   id: 'listResults',
-  tag,
   summary: 'List the newest results of all routines',
   description:
     'The successful and failed runs of the project, the latest first, each with its news. A page with filters looks at 1,000 results: it may have fewer than its limit, or none, although another page follows. Results with erased content are left out.',
@@ -142,7 +141,6 @@ const listResults = route('GET /v1/results', {
 
 const countUnreadResults = route('GET /v1/results/unread', {
   id: 'countUnreadResults',
-  tag,
   summary: 'Count unread results',
   scope: 'runs:read',
   success: { data: unread, description: 'The counts.' },
@@ -166,7 +164,6 @@ const week = component('ResultsByDay', {
 
 const countResultsByDay = route('GET /v1/results/days', {
   id: 'countResultsByDay',
-  tag,
   summary: 'Count the results of the last seven days',
   scope: 'runs:read',
   query: z.strictObject({
@@ -180,7 +177,6 @@ const countResultsByDay = route('GET /v1/results/days', {
 
 const markResultsRead = route('POST /v1/results/read', {
   id: 'markResultsRead',
-  tag,
   summary: 'Mark results as read',
   description:
     'For the caller alone. `until` marks all results that ended up to that time, which must not be in the future: set it to the `finishedAt` of the newest one shown, so that later ones stay unread. Unknown runs are ignored.',
@@ -201,7 +197,6 @@ const markResultsRead = route('POST /v1/results/read', {
 
 const markResultsUnread = route('POST /v1/results/unread', {
   id: 'markResultsUnread',
-  tag,
   summary: 'Mark results as unread',
   description:
     'For the caller alone. `since` undoes `until` of `POST /v1/results/read` for results that ended after it: set it to the earlier `readUntil`, which may be null.',

@@ -6,10 +6,10 @@ import { readSchedulePhrase, scheduleInWords } from '#lib/schedule/index.ts';
 import { instantOfThisAge, timestamp } from '#lib/schemas.ts';
 import { present } from '../http/present.ts';
 import { component, decimal, idOf, iso } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { SCHEDULE_LIMITS, scheduleFields } from '#core/authoring/definition/index.ts';
 
-const tag = 'Schedules';
+const route = routesOf('Schedules');
 
 const PREVIEWED = 5;
 
@@ -32,7 +32,6 @@ const DATES = new RegExp(`^${DATE}(?:,${DATE}){0,${SCHEDULE_LIMITS.skipDates - 1
 
 const previewSchedule = route('GET /v1/schedules/preview', {
   id: 'previewSchedule',
-  tag,
   summary: 'Show the next times of a schedule',
   description:
     'Or the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: English, and only with one reading.',
@@ -116,7 +115,6 @@ const occurrences = component('ScheduledOccurrences', {
 
 const listScheduledOccurrences = route('GET /v1/schedules/occurrences', {
   id: 'listScheduledOccurrences',
-  tag,
   summary: 'List the times of the active routines',
   description: `Inside their windows, without their skipped dates. At most ${MAX_DAYS} days.`,
   mcp: { toolset: 'usage' },

@@ -3,9 +3,9 @@ import { component } from '../http/schemas.ts';
 import * as identity from '#core/accounts/identity/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const tag = 'Sessions';
+const route = routesOf('Sessions');
 
 const sessionId = z
   .string()
@@ -27,7 +27,6 @@ const session = component('Session', {
 
 const listSessions = route('GET /v1/sessions', {
   id: 'listSessions',
-  tag,
   summary: 'List your sessions',
   auth: 'session',
   success: {
@@ -41,7 +40,6 @@ const listSessions = route('GET /v1/sessions', {
 
 const revokeSession = route('DELETE /v1/sessions/:sessionId', {
   id: 'revokeSession',
-  tag,
   summary: 'End a session',
   description: 'Takes effect with the next request. Your present one can be ended too.',
   auth: 'session',

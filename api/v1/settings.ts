@@ -6,11 +6,11 @@ import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
 import { nameOf } from '#lib/schemas.ts';
 import { component, idOf } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { deliveryOf, mailDelivery } from './settings-schemas.ts';
 import { organization, project } from './organizations.ts';
 
-const tag = 'Organizations and projects';
+const route = routesOf('Organizations and projects');
 
 const budget = z
   .strictObject({
@@ -87,7 +87,6 @@ const projectParams = z.strictObject({ projectId: idOf('project') });
 
 const readOrganization = route('GET /v1/organizations/:organizationId', {
   id: 'readOrganization',
-  tag,
   summary: 'Read an organization with its budget',
   auth: 'session',
   params: organizationParams,
@@ -99,7 +98,6 @@ const readOrganization = route('GET /v1/organizations/:organizationId', {
 
 const updateOrganization = route('PATCH /v1/organizations/:organizationId', {
   id: 'updateOrganization',
-  tag,
   summary: 'Change the name or the budget of an organization',
   description:
     'Needs the role owner or admin. `budget` is changed field by field. Only an owner with a second factor can set `requiresSecondFactor`, after a fresh proof.',
@@ -116,7 +114,6 @@ const updateOrganization = route('PATCH /v1/organizations/:organizationId', {
 
 const readProject = route('GET /v1/projects/:projectId', {
   id: 'readProject',
-  tag,
   summary: 'Read a project with its budget and how long it keeps runs',
   auth: 'session',
   params: projectParams,
@@ -129,7 +126,6 @@ const readProject = route('GET /v1/projects/:projectId', {
 
 const readOwnProject = route('GET /v1/project', {
   id: 'readOwnProject',
-  tag,
   summary: 'Read the project of the API key',
   description: 'A key belongs to one project and needs no scope for this. A session selects its project.',
   auth: 'key-or-session',
@@ -141,7 +137,6 @@ const readOwnProject = route('GET /v1/project', {
 
 const updateProject = route('PATCH /v1/projects/:projectId', {
   id: 'updateProject',
-  tag,
   summary: 'Change the name, the budget, the retention or the notifications of a project',
   description:
     'Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention ' +

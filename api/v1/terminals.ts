@@ -4,7 +4,9 @@ import * as programs from '#core/accounts/programs/index.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
+
+const route = routesOf('API keys');
 
 const terminal = component('TerminalSignIn', {
   host: z.string().meta({
@@ -27,7 +29,6 @@ const MAY_BE_GONE = ['attempt_not_found', 'attempt_expired'] as const;
 
 const readTerminalSignIn = route('GET /v1/terminal-sign-ins/:userCode', {
   id: 'readTerminalSignIn',
-  tag: 'API keys',
   summary: 'Read which terminal asks for a key',
   description:
     'The terminal has begun a device sign-in (RFC 8628) at `POST /v1/auth/device/code`. After ten wrong codes in a quarter of an hour the response is 429.',
@@ -41,7 +42,6 @@ const readTerminalSignIn = route('GET /v1/terminal-sign-ins/:userCode', {
 
 const approveTerminalSignIn = route('POST /v1/terminal-sign-ins/:userCode/approve', {
   id: 'approveTerminalSignIn',
-  tag: 'API keys',
   summary: 'Let a terminal have an API key',
   description:
     'Approve only a code from your own terminal. The terminal then fetches a key of this project with these scopes, named after its host, which expires after 90 days. The rules of `createApiKey` apply.',
@@ -67,7 +67,6 @@ const approveTerminalSignIn = route('POST /v1/terminal-sign-ins/:userCode/approv
 
 const denyTerminalSignIn = route('POST /v1/terminal-sign-ins/:userCode/deny', {
   id: 'denyTerminalSignIn',
-  tag: 'API keys',
   summary: 'Refuse a terminal',
   auth: 'session',
   params,

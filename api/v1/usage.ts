@@ -11,7 +11,7 @@ import { now } from '#lib/clock.ts';
 import { invalid } from '#lib/errors.ts';
 import { present } from '../http/present.ts';
 import { component, dollars } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { tokenCounts, withTotal } from './runs/result-schema.ts';
 
 const DAY_MS = 86_400_000;
@@ -64,9 +64,8 @@ const projectUsage = component('ProjectUsage', {
     .describe(`Days in order; or the ${MAX_USAGE_GROUPS} routines or models with the most tokens, the largest first.`),
 });
 
-const readProjectUsage = route('GET /v1/usage', {
+const readProjectUsage = routesOf('Runs')('GET /v1/usage', {
   id: 'readProjectUsage',
-  tag: 'Runs',
   summary: 'Read what the project has used',
   description: `Sums of tokens and cost by calendar day (UTC), over at most ${MAX_DAYS} days. Without \`to\` it ends today, without \`from\` it begins 29 days before its end.`,
   mcp: { toolset: 'usage' },

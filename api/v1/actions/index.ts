@@ -3,17 +3,16 @@ import * as actions from '#core/execution/actions/index.ts';
 import { programOf, type ProjectAccess } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { component, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { action, actionDetail, args, digest, presentAction, presentDetail, states, tagOf, verdict } from './schemas.ts';
 
-const tag = 'Actions';
+const route = routesOf('Actions');
 
 const headers = { ETag: 'The digest of the action, for `If-Match`.' };
 const params = z.strictObject({ actionId: idOf('action') });
 
 const listActions = route('GET /v1/actions', {
   id: 'listActions',
-  tag,
   summary: 'List the held calls of the project',
   description: 'Calls of tools whose policy has the state `hold`. A run records them and goes on; a person decides.',
   mcp: {
@@ -47,7 +46,6 @@ const listActions = route('GET /v1/actions', {
 
 const readAction = route('GET /v1/actions/:actionId', {
   id: 'readAction',
-  tag,
   summary: 'Read a held call',
   // A fence loses invisible characters, which the text of the arguments has as escapes.
   mcp: { toolset: 'actions', view: Object.keys(actionDetail.shape).filter((name) => name !== 'arguments') },
@@ -64,7 +62,6 @@ const decisionErrors = ['own_action', 'action_closed', 'action_differs', 'action
 
 const approveAction = route('POST /v1/actions/:actionId/approve', {
   id: 'approveAction',
-  tag,
   summary: 'Approve a held call',
   description:
     'Sends the call, once. `If-Match` has to be the digest of the action that was seen, else the response is 409 `action_differs`. Other `arguments` are checked as those of a run are and become an action of their own, which is approved; this one ends as `replaced`. Policy, definition, account, schemas and the limit of calls are checked again. The same approval gives the same response again. The API key or assistant that started the run may not decide.',
@@ -96,7 +93,6 @@ const note = z
 
 const rejectAction = route('POST /v1/actions/:actionId/reject', {
   id: 'rejectAction',
-  tag,
   summary: 'Reject a held call',
   description: 'The call is never sent. Actions that refer to it end with it.',
   mcp: { toolset: 'actions' },
@@ -124,7 +120,6 @@ function several<T extends z.ZodType<{ id: string }>>(item: T) {
 
 const approveActions = route('POST /v1/actions/approve', {
   id: 'approveActions',
-  tag,
   summary: 'Approve several held calls',
   description:
     'Each with its own verdict, in the order in which the runs asked for them, so that an action comes after those that it refers to.',
@@ -142,7 +137,6 @@ const approveActions = route('POST /v1/actions/approve', {
 
 const rejectActions = route('POST /v1/actions/reject', {
   id: 'rejectActions',
-  tag,
   summary: 'Reject several held calls',
   mcp: { toolset: 'actions', view: VERDICT },
   scope: 'actions:write',

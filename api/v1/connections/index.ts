@@ -5,7 +5,7 @@ import { invalid } from '#lib/errors.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import {
   connection,
   connectionBody,
@@ -16,11 +16,10 @@ import {
   presentConnection,
 } from './schemas.ts';
 
-const tag = 'Connections';
+const route = routesOf('Connections');
 
 const listConnections = route('GET /v1/connections', {
   id: 'listConnections',
-  tag,
   summary: 'List the connections of the project',
   description: 'Credentials are never part of a response.',
   mcp: { toolset: 'connections' },
@@ -35,7 +34,6 @@ const listConnections = route('GET /v1/connections', {
 
 const readConnection = route('GET /v1/connections/:connectionId', {
   id: 'readConnection',
-  tag,
   summary: 'Read a connection',
   mcp: { toolset: 'connections' },
   scope: 'connections:read',
@@ -47,7 +45,6 @@ const readConnection = route('GET /v1/connections/:connectionId', {
 
 const createConnection = route('POST /v1/connections', {
   id: 'createConnection',
-  tag,
   summary: 'Connect a tool server of your own',
   description:
     'Before the connection is stored, the server must respond at this address in MCP over Streamable HTTP and accept the credentials. A wrong address or credential is `invalid_request`; a server that cannot be reached or fails is `provider_error`.',
@@ -87,7 +84,6 @@ function originOf(url: string): string | undefined {
 
 const updateConnection = route('PATCH /v1/connections/:connectionId', {
   id: 'updateConnection',
-  tag,
   summary: 'Rename a connection or replace its credentials',
   description:
     'New credentials are tried at the server first, and nothing changes unless it accepts them. A connection that was `needs_reauthorization` is then `ready` again. Id and tool policies stay, and routines keep their state. If a provider issued the credentials, only the name can be changed: sign in again with `connectionId`.',
@@ -105,7 +101,6 @@ const updateConnection = route('PATCH /v1/connections/:connectionId', {
 
 const deleteConnection = route('DELETE /v1/connections/:connectionId', {
   id: 'deleteConnection',
-  tag,
   summary: 'Delete a connection with its credentials',
   description:
     'Deletes its tool policies too. Routines with an automatic tool of the connection go back to draft; `stateReason` says why. A sign-in is also revoked at its provider, if that supports it (RFC 7009); the response does not wait for that.',

@@ -14,10 +14,10 @@ import type { Deps } from '../../deps.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { component, idOf, iso } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { connection, connectionParams, presentConnection } from './schemas.ts';
 
-const tag = 'Connections';
+const route = routesOf('Connections');
 
 const provider = component('ConnectionProvider', {
   id: z.string().meta({ example: 'github' }),
@@ -44,7 +44,6 @@ const providerParams = z.strictObject({
 
 const listConnectionProviders = route('GET /v1/connections/providers', {
   id: 'listConnectionProviders',
-  tag,
   summary: 'List the managed providers',
   auth: 'key-or-session',
   success: { data: z.array(provider), description: 'By category and name.' },
@@ -54,7 +53,6 @@ const listConnectionProviders = route('GET /v1/connections/providers', {
 
 const startConnectionSignIn = route('POST /v1/connections/oauth/:provider/start', {
   id: 'startConnectionSignIn',
-  tag,
   summary: 'Begin to sign in to a provider or tool server',
   description:
     'Returns the address for the browser of this person. The provider sends the browser back to `redirectUri`, which forwards to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for your own tool server with a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, with the scopes that its server has demanded. Only the session that begins a sign-in can end it.',
@@ -103,7 +101,6 @@ const startConnectionSignIn = route('POST /v1/connections/oauth/:provider/start'
 
 const connectWithApiKey = route('POST /v1/connections/api-key/:provider', {
   id: 'connectWithApiKey',
-  tag,
   summary: 'Connect a provider with an API key of it',
   description: 'The key is tried at the provider first. It is stored encrypted and never returned.',
   scope: 'connections:write',
@@ -136,7 +133,6 @@ const connectWithApiKey = route('POST /v1/connections/api-key/:provider', {
 
 const listConnectionAccounts = route('GET /v1/connections/:connectionId/accounts', {
   id: 'listConnectionAccounts',
-  tag,
   summary: 'List the accounts that a connection can see',
   description:
     'Asks the provider for its current sites, properties, workspaces or the like. Empty without such a list, for example for your own tool server.',

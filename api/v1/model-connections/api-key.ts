@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { connectModelAccountWithKey } from '#core/models/connections/index.ts';
 import { nameOf } from '#lib/schemas.ts';
-import { route } from '../../route.ts';
+import { routesOf } from '../../route.ts';
 import { ownerOf } from './device.ts';
 import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERRORS } from './schemas.ts';
 
+const route = routesOf('Model accounts');
+
 export const connectModelAccountWithApiKey = route('POST /v1/model-connections/provider-c/api-key', {
   id: 'connectModelAccountWithApiKey',
-  tag: 'Model accounts',
   summary: 'Connect an account with an API key of it',
   description:
     'The key is tried at the provider first, by a request that costs nothing, then stored encrypted and never returned. The same key again renews its connection; with `connectionId` the key of that connection is replaced.',

@@ -11,10 +11,10 @@ import type { ProjectSessionAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { component, idOf } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { modelConnectionId, SIGN_IN_ERRORS } from './schemas.ts';
 
-const tag = 'Model accounts';
+const route = routesOf('Model accounts');
 
 const attemptId = idOf('attempt');
 const attemptParams = z.strictObject({ attemptId });
@@ -44,7 +44,6 @@ const deviceAttempt = component('DeviceSignIn', {
 
 const startDeviceSignIn = route('POST /v1/model-connections/provider-a/device/start', {
   id: 'startDeviceSignIn',
-  tag,
   summary: 'Begin to connect an account by device code',
   description:
     'Returns a code for the person to enter at the provider (RFC 8628), and replaces their open attempt. The attempt ends at the provider’s limit, after 15 minutes at most. With `connectionId` the same account is signed in to again, and the connection keeps its id.',
@@ -65,7 +64,6 @@ const startDeviceSignIn = route('POST /v1/model-connections/provider-a/device/st
 
 const pollDeviceSignIn = route('GET /v1/model-connections/provider-a/device/:attemptId', {
   id: 'pollDeviceSignIn',
-  tag,
   summary: 'Poll a device-code attempt',
   description:
     'Only for the person who began it; others get 404. The provider is asked at most once in `intervalSeconds`, which grows when the provider requests that.',
@@ -80,7 +78,6 @@ const pollDeviceSignIn = route('GET /v1/model-connections/provider-a/device/:att
 
 const cancelDeviceSignIn = route('POST /v1/model-connections/provider-a/device/:attemptId/cancel', {
   id: 'cancelDeviceSignIn',
-  tag,
   summary: 'Cancel a device-code attempt',
   description: 'One that has ended stays as it is.',
   auth: 'owner-session',

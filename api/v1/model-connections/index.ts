@@ -4,18 +4,17 @@ import * as accounts from '#core/models/connections/index.ts';
 import * as modelProviders from '#core/models/providers/index.ts';
 import { listReply } from '../../http/links.ts';
 import { component, pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { connectModelAccountWithApiKey } from './api-key.ts';
 import { modelProvider, presentProvider, viewerOf } from './descriptor-schema.ts';
 import { deviceRoutes } from './device.ts';
 import { oauthRoutes } from './oauth.ts';
 import { modelConnection, modelConnectionParams, presentModelConnection } from './schemas.ts';
 
-const tag = 'Model accounts';
+const route = routesOf('Model accounts');
 
 const listModelProviders = route('GET /v1/model-connections/providers', {
   id: 'listModelProviders',
-  tag,
   summary: 'List the model providers',
   description:
     'The managed gateway and the three connected providers, also disabled ones. `viewer` says whether the caller can connect an account now, or why not.',
@@ -28,7 +27,6 @@ const listModelProviders = route('GET /v1/model-connections/providers', {
 
 const readKeyProvider = route('GET /v1/model-connections/provider-c', {
   id: 'readKeyProvider',
-  tag,
   summary: 'Read the provider that takes API keys',
   description: 'Its descriptor, whether it is enabled, and the page on which a person makes a key.',
   scope: 'connections:read',
@@ -39,7 +37,6 @@ const readKeyProvider = route('GET /v1/model-connections/provider-c', {
 
 const listModelConnections = route('GET /v1/model-connections', {
   id: 'listModelConnections',
-  tag,
   summary: 'List the personal model accounts of the project',
   description: 'All accounts of the project, also revoked ones, whose record stays. A response never has credentials.',
   scope: 'connections:read',
@@ -53,7 +50,6 @@ const listModelConnections = route('GET /v1/model-connections', {
 
 const listAccountModels = route('GET /v1/model-connections/:connectionId/models', {
   id: 'listAccountModels',
-  tag,
   summary: 'List the models of a personal account',
   description:
     'The provider’s last list, which the service refreshes in the background. Only for an account that is ready.',
@@ -79,7 +75,6 @@ const listAccountModels = route('GET /v1/model-connections/:connectionId/models'
 
 const revokeModelConnection = route('POST /v1/model-connections/:connectionId/revoke', {
   id: 'revokeModelConnection',
-  tag,
   summary: 'Revoke a personal model account',
   description:
     'Ends the use of the account: its routines pause, and its credential is handed back to the provider, if that supports it, and then erased. The record stays. Revoking again returns the same record.',

@@ -8,16 +8,15 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { component, iso, returnedFields } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { ownerOf } from './device.ts';
 import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERRORS } from './schemas.ts';
 
-const tag = 'Model accounts';
+const route = routesOf('Model accounts');
 const CALLBACK_PATH = '/v1/model-connections/provider-b/oauth/callback';
 
 const startModelSignIn = route('POST /v1/model-connections/provider-b/oauth/start', {
   id: 'startModelSignIn',
-  tag,
   summary: 'Begin to connect an account by signing in',
   description:
     'Returns the address for the browser of this person, and replaces their open sign-in. The provider sends the browser back to `redirectUri` within ten minutes. If `redirect` is `paste`, nothing listens there: the person copies the final address of the browser, for the callback. With `connectionId` the same account is signed in to again, and the connection keeps its id. Only the session that begins a sign-in can end it.',
@@ -67,7 +66,6 @@ const returnedQuery = z.object({
 
 const completeModelSignIn = route(`GET ${CALLBACK_PATH}`, {
   id: 'completeModelSignIn',
-  tag,
   summary: 'End a sign-in at a model provider',
   description:
     'Takes the query of the provider’s redirect, or the whole address, from the session that began the sign-in. A state is redeemed once, within ten minutes; a repeated return leads to the same account. The account is tried before it is stored. The provider’s error texts are not repeated.',

@@ -5,18 +5,17 @@ import { activateWithForecast } from '#core/execution/forecast/index.ts';
 import * as routines from '#core/authoring/routines/index.ts';
 import { sendTestEvent } from '#core/delivery/webhooks/index.ts';
 import { present } from '../../http/present.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { presentRoutine, presentWarnings } from './present.ts';
 import { activateBody, checkedRoutine, pauseBody } from './requests.ts';
 import { activatedRoutine, routine, routineCheck, rotatedRoutine, webhookTest } from './responses.ts';
 
-const tag = 'Routines';
+const route = routesOf('Routines');
 const params = routineParams;
 
 const activateRoutine = route('POST /v1/routines/:routineId/activate', {
   id: 'activateRoutine',
-  tag,
   summary: 'Put a routine on its schedule',
   description:
     'Needs a manual run that has succeeded since the last material change, with the routine’s own variables. Scheduled runs use the texts of skills and facts from the latest such run; activating an active routine again takes over newer ones. If its forecast exceeds a budget or the plan’s allowance within 30 days, `warnings` has `forecast_over_budget` with the limit, the day, and who may raise it; with `refuseOverBudget: true` that is an error instead.',
@@ -48,7 +47,6 @@ const activateRoutine = route('POST /v1/routines/:routineId/activate', {
 
 const pauseRoutine = route('POST /v1/routines/:routineId/pause', {
   id: 'pauseRoutine',
-  tag,
   summary: 'Take a routine off its schedule',
   description:
     'An archived routine gets 409 `routine_archived`. Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, including manual ones, also when the routine was paused before.',
@@ -65,7 +63,6 @@ const pauseRoutine = route('POST /v1/routines/:routineId/pause', {
 
 const rotateWebhookSecret = route('POST /v1/routines/:routineId/webhook-secret', {
   id: 'rotateWebhookSecret',
-  tag,
   summary: 'Replace the webhook secret',
   description:
     'For 24 hours deliveries are signed with the new and the previous secret. A second rotation within that time needs `force`. A response that is repeated under its `Idempotency-Key` no longer has the secret.',
@@ -87,7 +84,6 @@ const rotateWebhookSecret = route('POST /v1/routines/:routineId/webhook-secret',
 
 const restoreRoutine = route('POST /v1/routines/:routineId/restore', {
   id: 'restoreRoutine',
-  tag,
   summary: 'Take a routine out of the archive',
   description:
     'The routine becomes a draft with its runs, versions and key, and needs a new manual run before activation. If another routine has its key by now, archive or rename that first. A routine that is not archived stays unchanged.',
@@ -101,7 +97,6 @@ const restoreRoutine = route('POST /v1/routines/:routineId/restore', {
 
 const checkRoutine = route('POST /v1/routines/check', {
   id: 'checkRoutine',
-  tag,
   summary: 'Check a routine without saving it',
   description:
     'Lists all faults for which saving this routine would be refused, and writes nothing. If a routine has the `externalKey`, checks a PUT under that key; otherwise a new routine.',
@@ -123,7 +118,6 @@ const checkRoutine = route('POST /v1/routines/check', {
 
 const testWebhook = route('POST /v1/routines/:routineId/webhook-test', {
   id: 'testWebhook',
-  tag,
   summary: 'Send a test event to the webhook',
   description:
     'Sends one `webhook.test` event, signed like any other, and returns the receiver’s response. The event is not retried or listed as a delivery. At most 10 a minute for a routine.',

@@ -6,10 +6,12 @@ import { forecastDraft, FORECAST_DAYS, type Forecast } from '#core/execution/for
 import { component, idOf } from '../../http/schemas.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { usage, withTotal } from '../runs/result-schema.ts';
 
 import { amount, estimate } from './forecast.ts';
+
+const route = routesOf('Routines');
 
 const blueprintId = z.string().min(1).max(80).meta({ example: 'page-watch' });
 const lines = z.array(z.string());
@@ -109,7 +111,6 @@ function withField(name: string) {
 
 const draftRoutine = route('POST /v1/routines/draft', {
   id: 'draftRoutine',
-  tag: 'Routines',
   summary: 'Draft a routine from a sentence or a blueprint',
   description:
     'Proposes a routine and saves nothing: create it from the `definition`. Code reads the times from English words with only one meaning; `questions` asks about others. A model of the directory writes the rest and may name only skills and tools of the project. The cost of its one or two requests counts towards the budgets, and is listed in the usage as `drafts`. At most 60 an hour for an organization.',
@@ -158,7 +159,6 @@ const blueprint = component('Blueprint', {
 
 const listBlueprints = route('GET /v1/blueprints', {
   id: 'listBlueprints',
-  tag: 'Routines',
   summary: 'List the blueprints of routines',
   description: 'Routines that a few answers complete, by job. POST /v1/routines/draft fills one.',
   mcp: { toolset: 'authoring', view: ['id', 'name', 'promise', 'slots'] },

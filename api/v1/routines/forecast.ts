@@ -12,7 +12,7 @@ import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/ind
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { component, dollars, idOf } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 
 export const amount = component('ForecastAmount', {
@@ -93,9 +93,8 @@ export const forecastFields = {
 
 const forecast = component('RoutineForecast', { ...forecastFields, from: timestamp, until: timestamp });
 
-const readRoutineForecast = route('GET /v1/routines/:routineId/forecast', {
+const readRoutineForecast = routesOf('Routines')('GET /v1/routines/:routineId/forecast', {
   id: 'readRoutineForecast',
-  tag: 'Routines',
   summary: 'Forecast what a routine will cost',
   description: `The occurrences of the next ${FORECAST_DAYS} days, as if the routine were active now, times the usage of its runs (p50 and p95 by the nearest rank), compared with every limit. Other routines count with their present pace. An archived routine has no occurrences.`,
   mcp: { toolset: 'authoring' },

@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { pageOf, pageQuery, searchedIn } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { keyParams, nameFilters } from '../external-names.ts';
 import { deliveryOf } from '../settings-schemas.ts';
 import { actionRoutes } from './actions.ts';
@@ -22,12 +22,11 @@ import { proposalRoutes } from './proposals.ts';
 import { createdRoutine, routine, routineDetail, routineSummary, savedRoutine } from './responses.ts';
 import { versionRoutes } from './versions.ts';
 
-const tag = 'Routines';
+const route = routesOf('Routines');
 const params = routineParams;
 
 const listRoutines = route('GET /v1/routines', {
   id: 'listRoutines',
-  tag,
   summary: 'List the routines of the project',
   mcp: {
     toolset: 'routines',
@@ -81,7 +80,6 @@ const listRoutines = route('GET /v1/routines', {
 
 const createRoutine = route('POST /v1/routines', {
   id: 'createRoutine',
-  tag,
   summary: 'Create a routine',
   description:
     'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response has `webhookSecret`, only once: a response that is repeated under its `Idempotency-Key` lacks it, so rotate the secret if the first one was lost.',
@@ -116,7 +114,6 @@ const createRoutine = route('POST /v1/routines', {
 
 const readRoutine = route('GET /v1/routines/:routineId', {
   id: 'readRoutine',
-  tag,
   summary: 'Read a routine',
   mcp: { toolset: 'routines' },
   scope: 'routines:read',
@@ -140,7 +137,6 @@ const readRoutine = route('GET /v1/routines/:routineId', {
 
 const updateRoutine = route('PATCH /v1/routines/:routineId', {
   id: 'updateRoutine',
-  tag,
   summary: 'Change a routine',
   description: `A change of ${listed('or')} is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as \`superseded\`. \`limits\`, \`budget\` and \`notifications\` are changed field by field. With \`If-Match\` the change is refused if someone else has changed the routine meanwhile.`,
   mcp: {
@@ -169,7 +165,6 @@ const updateRoutine = route('PATCH /v1/routines/:routineId', {
 
 const putRoutine = route('PUT /v1/routines/by-key/:externalKey', {
   id: 'putRoutine',
-  tag,
   summary: 'Create or replace the routine of a key',
   description: `The body is a whole routine: missing fields take their defaults. If no routine has the key, one is created as a draft, and with a webhook URL the response has \`webhookSecret\`. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. Archived routines have no key. \`If-Match\` refuses a routine that has changed meanwhile or does not exist, \`If-None-Match: *\` one that exists.`,
   scope: 'routines:write',
@@ -210,7 +205,6 @@ const SCHEDULING = ['schedule', 'timezone', 'startsAt', 'endsAt', 'skipDates', '
 
 const archiveRoutine = route('DELETE /v1/routines/:routineId', {
   id: 'archiveRoutine',
-  tag,
   summary: 'Archive a routine',
   description: 'The routine runs no more until it is restored. Its runs stay; those that have not begun are `skipped`.',
   mcp: { toolset: 'routines', view: CHANGED_ROUTINE, destructive: true },

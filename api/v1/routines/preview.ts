@@ -5,7 +5,7 @@ import { RUN_REASONS } from '#core/execution/run-states/index.ts';
 import { component, idOf } from '../../http/schemas.ts';
 import { present } from '../../http/present.ts';
 import { mayWriteRoutines } from '../../access.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 import { amount, estimate } from './forecast.ts';
 
@@ -88,9 +88,8 @@ const runPreview = component('RunPreview', {
   }),
 });
 
-const previewRoutine = route('POST /v1/routines/:routineId/preview', {
+const previewRoutine = routesOf('Routines')('POST /v1/routines/:routineId/preview', {
   id: 'previewRoutine',
-  tag: 'Routines',
   summary: 'Preview a run',
   description:
     'The text and tools of a manual run that would begin now, the verdict of its preflight, and its possible cost. No model is called, no run is made and nothing is written, except that a connection’s sign-in is renewed when due.',

@@ -6,14 +6,14 @@ import { programOf } from '../../access.ts';
 import { versionsIn } from '../../http/entity-tag.ts';
 import { present } from '../../http/present.ts';
 import { component, idOf } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { renamedFields } from '../external-names.ts';
 import { routineParams } from './fields.ts';
 import { presentWarnings } from './present.ts';
 import { routinePatch, saveErrors } from './requests.ts';
 import { proposal, startedProposal } from './responses.ts';
 
-const tag = 'Routines';
+const route = routesOf('Routines');
 const params = routineParams.extend({ proposalId: idOf('proposal') });
 
 const body = component('ProposeChange', {
@@ -22,7 +22,6 @@ const body = component('ProposeChange', {
 
 const createProposal = route('POST /v1/routines/:routineId/proposals', {
   id: 'createProposal',
-  tag,
   summary: 'Try a change of an active routine',
   description:
     'Saves the change as a separate version and starts a manual run with it. When the run succeeds, the change is taken over and the routine stays active; scheduled runs of the former version that have not begun are skipped as `superseded`. Until then the schedule runs the former version. The change is dropped if the run fails, is cancelled or does only a part of the work, or if the routine is changed, paused or archived meanwhile. Only one change is tried at a time: another one gets 409 `proposal_open`, with the address of the first as `Location`. A key needs `runs:write` too.',
@@ -81,7 +80,6 @@ const createProposal = route('POST /v1/routines/:routineId/proposals', {
 
 const readProposal = route('GET /v1/routines/:routineId/proposals/:proposalId', {
   id: 'readProposal',
-  tag,
   summary: 'Read a proposal',
   description: 'Only the latest proposal of a routine is kept; the routine shows it too.',
   scope: 'routines:read',
@@ -93,7 +91,6 @@ const readProposal = route('GET /v1/routines/:routineId/proposals/:proposalId', 
 
 const deleteProposal = route('DELETE /v1/routines/:routineId/proposals/:proposalId', {
   id: 'deleteProposal',
-  tag,
   summary: 'Withdraw a proposal',
   description: 'Drops the change and cancels its run. An ended proposal stays unchanged.',
   scope: 'routines:write',

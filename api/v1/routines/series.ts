@@ -4,7 +4,7 @@ import * as results from '#core/execution/results/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { component, decimal, idOf } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { routesOf } from '../../route.ts';
 import { number } from '../runs/result-schema.ts';
 import { routineParams } from './fields.ts';
 
@@ -27,9 +27,8 @@ const series = component('Series', {
   truncated: z.boolean().describe('Whether items are left out.'),
 });
 
-export const readSeries = route('GET /v1/routines/:routineId/series', {
+export const readSeries = routesOf('Results')('GET /v1/routines/:routineId/series', {
   id: 'readSeries',
-  tag: 'Results',
   summary: 'Read a number of each item over the runs of a routine',
   description:
     'From the last runs that have data with the same `resultKey` as the newest. Numbers have all of their digits.',

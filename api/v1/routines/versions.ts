@@ -4,18 +4,17 @@ import { etagOf } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { etag, listed, saveErrors } from './requests.ts';
 import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { presentSaved } from './present.ts';
 import { savedRoutine } from './responses.ts';
 import { version, versionParams, versionSummary } from './version-schemas.ts';
 
-const tag = 'Routines';
+const route = routesOf('Routines');
 
 const listRoutineVersions = route('GET /v1/routines/:routineId/versions', {
   id: 'listRoutineVersions',
-  tag,
   summary: 'List the versions of a routine',
   description: `Each material change makes a version, which never changes afterwards. A run executes the version that it was made with. The latest ${routines.KEPT_VERSIONS} are kept.`,
   mcp: { toolset: 'authoring' },
@@ -33,7 +32,6 @@ const listRoutineVersions = route('GET /v1/routines/:routineId/versions', {
 
 const readRoutineVersion = route('GET /v1/routines/:routineId/versions/:revision', {
   id: 'readRoutineVersion',
-  tag,
   summary: 'Read a version of a routine',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
@@ -47,7 +45,6 @@ const readRoutineVersion = route('GET /v1/routines/:routineId/versions/:revision
 
 const restoreRoutineVersion = route('POST /v1/routines/:routineId/versions/:revision/restore', {
   id: 'restoreRoutineVersion',
-  tag,
   summary: 'Restore a version of a routine',
   description: `Restores ${listed('and')} as a new revision: the routine goes back to draft and needs a fresh successful manual run. The present confirmations of tools stay. Restoring the present version changes nothing.`,
   mcp: { toolset: 'authoring', view: [...CHANGED_ROUTINE, 'warnings'] },

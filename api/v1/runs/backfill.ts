@@ -4,9 +4,11 @@ import { instant, timestamp } from '#lib/schemas.ts';
 import { programOf } from '../../access.ts';
 import { present } from '../../http/present.ts';
 import { component, decimal, idOf } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { routesOf } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { forecastFields, shownForecast } from '../routines/forecast.ts';
+
+const route = routesOf('Runs');
 
 const count = z.number().int();
 
@@ -50,7 +52,6 @@ const window = {
 
 export const forecastBackfill = route('GET /v1/routines/:routineId/backfill/forecast', {
   id: 'forecastBackfill',
-  tag: 'Runs',
   summary: 'Forecast a backfill',
   description:
     'The runs that a backfill of this window would make, their usage if all of them ran today, and every limit on them. Makes no runs.',
@@ -73,7 +74,6 @@ export const forecastBackfill = route('GET /v1/routines/:routineId/backfill/fore
 
 export const backfillRoutine = route('POST /v1/routines/:routineId/backfill', {
   id: 'backfillRoutine',
-  tag: 'Runs',
   summary: 'Make runs for past times of a schedule',
   description:
     'Makes a run for each of the first `max` times of the present schedule from `from` to `to` that has none, because the schedule skipped it or the routine was not active yet. Without `acceptForecast: true` the response is 409 `forecast_not_accepted`, whose message names the cost. The present version must be proven, as for activation. The runs execute it even if the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. Each time gets only one such run; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists the runs.',

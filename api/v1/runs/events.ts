@@ -8,7 +8,7 @@ import { AppError } from '#lib/errors.ts';
 import { oncePerObject } from '#lib/coalesce.ts';
 import { credentialId } from '../../access.ts';
 import { runEvent as runWebhook } from '../../docs/webhooks.ts';
-import { eventRoute, route } from '../../route.ts';
+import { eventRoute, routesOf } from '../../route.ts';
 import { presentRun } from './present.ts';
 import { run, runParams } from './schemas.ts';
 import { presentStep, step } from './step-schema.ts';
@@ -82,9 +82,8 @@ async function* presented(events: AsyncIterable<RunEvent>) {
 
 const webhookEvent = component('RunWebhookEvent', runWebhook.shape);
 
-export const readRunEvent = route('GET /v1/runs/:runId/event', {
+export const readRunEvent = routesOf('Runs')('GET /v1/runs/:runId/event', {
   id: 'readRunEvent',
-  tag: 'Runs',
   summary: 'Read the webhook event of a run',
   description:
     'The event that the routine’s webhook gets, or would get, about the run by the present settings. `ras listen` forwards these to a receiver under development.',

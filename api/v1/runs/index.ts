@@ -9,7 +9,7 @@ import type { Deps } from '../../deps.ts';
 import { instant } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { component, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun, readRunEvent } from './events.ts';
@@ -21,13 +21,12 @@ import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './sch
 import { runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
-const tag = 'Runs';
+const route = routesOf('Runs');
 const SUMMARIES =
   'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer than its limit, or none, and still name a next page.';
 
 const runRoutine = route('POST /v1/routines/:routineId/run', {
   id: 'runRoutine',
-  tag,
   summary: 'Start a manual run',
   description:
     'The response comes once the run is recorded; the run itself is asynchronous. With `runAt` it stays queued until then (`waitingFor` is `run_at`), and starts at most a minute later. It executes the present version, even if the routine is changed meanwhile; archiving the routine skips it. Values of variables act as instructions if the caller may write routines; values of a key without `routines:write` reach the model as data. `overridable` of the routine lists the variables that may be given. The run can be cancelled, and counts towards the allowance when it is accepted. With `mode: rehearse` the run is a rehearsal (`trigger: rehearsal`): it calls only tools that their servers declare read-only. Every other call is checked and recorded, and a stand-in answers it; `wouldHaveDone` of the run lists these calls. A rehearsal proves nothing, is no result of the routine, reaches no webhook, mail or chat, and leaves the schedule alone.',
@@ -61,7 +60,6 @@ const runRoutine = route('POST /v1/routines/:routineId/run', {
 
 const listRoutineRuns = route('GET /v1/routines/:routineId/runs', {
   id: 'listRoutineRuns',
-  tag,
   summary: 'List the runs of a routine',
   scope: 'runs:read',
   params: routineParams,
@@ -74,7 +72,6 @@ const listRoutineRuns = route('GET /v1/routines/:routineId/runs', {
 
 const listRuns = route('GET /v1/runs', {
   id: 'listRuns',
-  tag,
   summary: 'List the runs of the project',
   mcp: {
     toolset: 'runs',
@@ -102,7 +99,6 @@ const listRuns = route('GET /v1/runs', {
 
 const readRun = route('GET /v1/runs/:runId', {
   id: 'readRun',
-  tag,
   summary: 'Read a run with its steps, usage and webhook deliveries',
   description:
     'With `Prefer: wait=N` the response comes when the run has ended, or after N seconds with its present state. A waiting request counts as an event stream, with the same limits.',
@@ -122,7 +118,6 @@ const readRun = route('GET /v1/runs/:runId', {
 
 const listRunSteps = route('GET /v1/runs/:runId/steps', {
   id: 'listRunSteps',
-  tag,
   summary: 'List the steps of a run',
   description:
     'The steps in order, with all texts. A page ends before its limit when its texts have 4,000,000 characters.',
@@ -137,7 +132,6 @@ const listRunSteps = route('GET /v1/runs/:runId/steps', {
 
 const diffRun = route('GET /v1/runs/:runId/diff', {
   id: 'diffRun',
-  tag,
   summary: 'Compare the data of a run with that of another',
   description: 'Compares by the `resultKey` of the run. Unlike its `changes` this has every item.',
   mcp: { toolset: 'runs' },
@@ -158,7 +152,6 @@ const diffRun = route('GET /v1/runs/:runId/diff', {
 
 const updateRun = route('PATCH /v1/runs/:runId', {
   id: 'updateRun',
-  tag,
   summary: 'Pin a run, or unpin it',
   description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${runs.keeping.MAX_PINNED} pinned runs.`,
   scope: 'runs:write',
@@ -172,7 +165,6 @@ const updateRun = route('PATCH /v1/runs/:runId', {
 
 const cancelRun = route('POST /v1/runs/:runId/cancel', {
   id: 'cancelRun',
-  tag,
   summary: 'Cancel a run',
   description:
     'A queued run is cancelled at once; a running one stops within seconds, in the middle of its model call.',
@@ -187,7 +179,6 @@ const cancelRun = route('POST /v1/runs/:runId/cancel', {
 
 const retryRun = route('POST /v1/runs/:runId/retry', {
   id: 'retryRun',
-  tag,
   summary: 'Run again with the same inputs',
   description:
     'Starts a new manual run of the present routine, with the variables of this run. A follow-up is asked again.',
@@ -212,7 +203,6 @@ const retryRun = route('POST /v1/runs/:runId/retry', {
 
 const redeliverWebhook = route('POST /v1/runs/:runId/webhook-deliveries/:deliveryId/redeliver', {
   id: 'redeliverWebhook',
-  tag,
   summary: 'Send a webhook delivery again',
   description: 'With the same `webhook-id` and body, and again with all its retries.',
   scope: 'runs:write',

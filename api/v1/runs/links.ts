@@ -3,11 +3,11 @@ import * as links from '#core/execution/shared-links/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { component, idOf } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { author } from '../routines/version-schemas.ts';
 import { runParams } from './schemas.ts';
 
-const tag = 'Runs';
+const route = routesOf('Runs');
 
 const sharedLink = component('SharedLink', {
   id: idOf('sharedLink'),
@@ -21,7 +21,6 @@ const sharedLink = component('SharedLink', {
 
 const createSharedLink = route('POST /v1/runs/:runId/links', {
   id: 'createSharedLink',
-  tag,
   summary: 'Share a result by a link',
   description:
     'Everyone who has the link reads the result and its data, without a sign-in and nothing else of the run, until it expires, is deleted, or the content of the run is erased. The project has to allow it, see `sharedLinksEnabled`. The address is in this response and nowhere else.',
@@ -53,7 +52,6 @@ const createSharedLink = route('POST /v1/runs/:runId/links', {
 
 const listSharedLinks = route('GET /v1/runs/:runId/links', {
   id: 'listSharedLinks',
-  tag,
   summary: 'List the links to a result',
   scope: 'runs:read',
   params: runParams,
@@ -65,7 +63,6 @@ const listSharedLinks = route('GET /v1/runs/:runId/links', {
 
 const deleteSharedLink = route('DELETE /v1/runs/:runId/links/:linkId', {
   id: 'deleteSharedLink',
-  tag,
   summary: 'End a link to a result',
   scope: 'runs:write',
   params: runParams.extend({ linkId: idOf('sharedLink') }),

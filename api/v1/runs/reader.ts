@@ -2,15 +2,16 @@ import { z } from 'zod';
 import { component } from '../../http/schemas.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { mayWriteRoutines, programOf } from '../../access.ts';
-import { route } from '../../route.ts';
+import { routesOf } from '../../route.ts';
 import { presentRun } from './present.ts';
 import { run, runParams } from './schemas.ts';
+
+const route = routesOf('Runs');
 
 const EMPTY = 'must not be empty';
 
 export const giveVerdict = route('PUT /v1/runs/:runId/verdict', {
   id: 'giveVerdict',
-  tag: 'Runs',
   summary: 'Say whether a result was useful',
   description:
     'Stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
@@ -25,7 +26,6 @@ export const giveVerdict = route('PUT /v1/runs/:runId/verdict', {
 
 export const followUpRun = route('POST /v1/runs/:runId/follow-up', {
   id: 'followUpRun',
-  tag: 'Runs',
   summary: 'Ask about a result',
   description:
     'A run with `trigger: follow_up` answers the message, with the version, tools and limits of the original run, and the result as data. It is no proof, no result of the routine, reaches no webhook and does not affect the schedule; budgets and the allowance count it. A message of a key without `routines:write` is data, not an instruction. A question about a follow-up joins its thread.',

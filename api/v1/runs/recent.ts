@@ -5,7 +5,7 @@ import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { component, decimal, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { routesOf } from '../../route.ts';
 import { outcomes } from './result-schema.ts';
 
 const ended = {
@@ -40,9 +40,8 @@ const recentRuns = component('RoutineRecentRuns', {
     }),
 });
 
-export const listRecentRuns = route('GET /v1/runs/recent', {
+export const listRecentRuns = routesOf('Runs')('GET /v1/runs/recent', {
   id: 'listRecentRuns',
-  tag: 'Runs',
   summary: 'List the last runs of each routine',
   description: 'A few runs of each routine, and the result of its last ended one, for an overview in one request.',
   scope: 'runs:read',

@@ -4,7 +4,7 @@ import { withoutUndefined } from '#lib/json.ts';
 import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
 import { component, pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { keyParams, namedFields, nameFilters, putFields, renamedFields } from '../external-names.ts';
 import {
   fields,
@@ -20,11 +20,12 @@ import {
   summarizeCustom,
 } from './schemas.ts';
 
+const route = routesOf('Skills');
+
 const headers = { ETag: 'The version, for `If-Match` on PATCH and PUT.' };
 
 const listSkills = route('GET /v1/skills', {
   id: 'listSkills',
-  tag: 'Skills',
   summary: 'List the skills of the project and the curated ones',
   description:
     "The project's custom skills, newest first, and behind the last of them the curated catalogue. `limit` counts both.",
@@ -57,7 +58,6 @@ const listSkills = route('GET /v1/skills', {
 
 const createSkill = route('POST /v1/skills', {
   id: 'createSkill',
-  tag: 'Skills',
   summary: 'Create a custom skill',
   mcp: { toolset: 'authoring', view: ['id', 'name', 'revision'] },
   scope: 'routines:write',
@@ -77,7 +77,6 @@ const createSkill = route('POST /v1/skills', {
 
 const readSkill = route('GET /v1/skills/:skillId', {
   id: 'readSkill',
-  tag: 'Skills',
   summary: 'Read a skill with its instructions',
   mcp: {
     toolset: 'skills',
@@ -102,7 +101,6 @@ const readSkill = route('GET /v1/skills/:skillId', {
 
 const updateSkill = route('PATCH /v1/skills/:skillId', {
   id: 'updateSkill',
-  tag: 'Skills',
   summary: 'Change a custom skill',
   description:
     'Another name or text is a new revision. The next manual run of each routine with the skill uses it. Scheduled runs of active routines keep the proven revision, until the routine is activated again after a successful manual run.',
@@ -125,7 +123,6 @@ const updateSkill = route('PATCH /v1/skills/:skillId', {
 
 const putSkill = route('PUT /v1/skills/by-key/:externalKey', {
   id: 'putSkill',
-  tag: 'Skills',
   summary: 'Create or replace the custom skill of a key',
   description:
     'If no skill has the key, one is created. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. `If-Match` refuses a skill that has changed meanwhile or does not exist, `If-None-Match: *` one that exists.',
@@ -147,7 +144,6 @@ const putSkill = route('PUT /v1/skills/by-key/:externalKey', {
 
 const deleteSkill = route('DELETE /v1/skills/:skillId', {
   id: 'deleteSkill',
-  tag: 'Skills',
   summary: 'Delete a custom skill',
   description: 'Routines with the skill leave it out from their next run on; those runs do not fail.',
   scope: 'routines:write',
@@ -159,7 +155,6 @@ const deleteSkill = route('DELETE /v1/skills/:skillId', {
 
 const listSkillRevisions = route('GET /v1/skills/:skillId/revisions', {
   id: 'listSkillRevisions',
-  tag: 'Skills',
   summary: 'List the revisions of a custom skill',
   description: `Each revision has its whole text, and names the changed fields. The newest ${skills.KEPT_REVISIONS} are kept, and older ones that a routine, its proof or a kept run refers to.`,
   scope: 'routines:read',

@@ -4,7 +4,7 @@ import { mixingIn, readRoutine, type ProvenRoutine } from '#core/authoring/routi
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { toolRuleRoutes } from './rules.ts';
 import {
@@ -17,11 +17,10 @@ import {
   type PolicyWarning,
 } from './schemas.ts';
 
-const tag = 'Tools';
+const route = routesOf('Tools');
 
 const discoverTools = route('POST /v1/routines/:routineId/connections/:connectionId/discover', {
   id: 'discoverTools',
-  tag,
   summary: 'Ask a connection for its tools',
   description:
     'Each tool gets a disabled policy for this routine. Another discovery adds new tools and marks vanished ones; a confirmed tool that has changed or vanished is disabled, and the routine goes back to draft.',
@@ -48,7 +47,6 @@ const discoverTools = route('POST /v1/routines/:routineId/connections/:connectio
 
 const listTools = route('GET /v1/routines/:routineId/tools', {
   id: 'listTools',
-  tag,
   summary: 'List the tool policies of a routine',
   mcp: {
     toolset: 'connections',
@@ -67,7 +65,6 @@ const listTools = route('GET /v1/routines/:routineId/tools', {
 
 const updateToolPolicy = route('PATCH /v1/routines/:routineId/tools/:policyId', {
   id: 'updateToolPolicy',
-  tag,
   summary: 'Confirm or restrict a tool',
   description:
     'With `confirmAutomaticExecution: true` runs of the routine may call the tool in its present definition. Without it a policy can only be made stricter. Any change is material: the routine goes back to draft.',

@@ -4,10 +4,10 @@ import { instant, timestamp } from '#lib/schemas.ts';
 import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
 import { component, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { policyParams } from './schemas.ts';
 
-const tag = 'Tools';
+const route = routesOf('Tools');
 
 const pointer = z
   .string()
@@ -58,7 +58,6 @@ function presentRule(rule: rules.ToolRule) {
 
 const listToolRules = route('GET /v1/routines/:routineId/tools/:policyId/rules', {
   id: 'listToolRules',
-  tag,
   summary: 'List the standing rules of a held tool',
   description: 'Also those that were revoked, have expired or are used up.',
   scope: 'connections:read',
@@ -72,7 +71,6 @@ const listToolRules = route('GET /v1/routines/:routineId/tools/:policyId/rules',
 
 const createToolRule = route('POST /v1/routines/:routineId/tools/:policyId/rules', {
   id: 'createToolRule',
-  tag,
   summary: 'Let calls like this through',
   description:
     'For a tool whose policy has the state `hold`: a call that meets all conditions is made without a person, and its step names the rule. The rule ends with the definition of the tool that is confirmed now.',
@@ -94,7 +92,6 @@ const createToolRule = route('POST /v1/routines/:routineId/tools/:policyId/rules
 
 const deleteToolRule = route('DELETE /v1/routines/:routineId/tools/:policyId/rules/:ruleId', {
   id: 'deleteToolRule',
-  tag,
   summary: 'Revoke a standing rule',
   description: 'From now on the calls that it let through wait for a person again.',
   scope: 'connections:write',
