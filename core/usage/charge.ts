@@ -93,12 +93,11 @@ async function readLimits(
   { organizationId, projectId, purpose }: Charge,
   cap: OperatorCap,
 ): Promise<ScopeLimits[]> {
-  const found = await db.row<Pick<Budgets, 'project' | 'organization'>>`
+  const found = await db.rowOr<Pick<Budgets, 'project' | 'organization'>>('project_not_found')`
     select ${budgetColumns('p')} as project, ${budgetColumns('o')} as organization
     from projects p join organizations o on o.id = p.organization_id
     where p.id = ${projectId} and o.id = ${organizationId}
   `;
-  if (found === undefined) throw new AppError('project_not_found');
   const routine = { maxTokensPerDay: null, maxCostUsdPerMonth: null };
   const spender = { organizationId, projectId, routineId: purpose, provider: 'gateway' };
   const limits = limitsOf({ ...spender, budgets: { ...found, routine } }, cap);

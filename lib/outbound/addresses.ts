@@ -23,17 +23,15 @@ export function isPermittedAddress(address: string, allowPrivateNetwork: boolean
 
 const LOCAL_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal']);
 
-/** ipaddr.js names every special-purpose range of IANA's registries, and calls all other addresses `unicast`. */
+/**
+ * ipaddr.js names every special-purpose range of IANA's registries, and calls all other addresses `unicast`. But IANA
+ * has allotted only 2000::/3 as global unicast, so all other addresses of IPv6 are refused (such as `::127.0.0.1`).
+ * ISATAP (RFC 5214) marks itself in the interface identifier, under any prefix.
+ */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
-  return address.kind() === 'ipv4' || isGlobalUnicast(address.toByteArray());
-}
-
-/**
- * IANA has allotted only 2000::/3 as global unicast, so all other addresses are refused, although ipaddr.js calls them
- * unicast too (such as `::127.0.0.1`). ISATAP (RFC 5214) marks itself in the interface identifier, under any prefix.
- */
-function isGlobalUnicast(bytes: readonly number[]): boolean {
+  if (address.kind() === 'ipv4') return true;
+  const bytes = address.toByteArray();
   const [first = 0] = bytes;
   const isIsatap =
     (bytes[8] === 0x00 || bytes[8] === 0x02) && bytes[9] === 0x00 && bytes[10] === 0x5e && bytes[11] === 0xfe;

@@ -5,11 +5,17 @@ import * as modelProviders from '#core/models/providers/index.ts';
 import { listReply } from '../../http/links.ts';
 import { component, pageOf, pageQuery } from '../../http/schemas.ts';
 import { routesOf, type Route } from '../../route.ts';
-import { connectModelAccountWithApiKey } from './api-key.ts';
 import { modelProvider, presentProvider, viewerOf } from './descriptor-schema.ts';
-import { deviceRoutes } from './device.ts';
+import { deviceRoutes, ownerOf } from './device.ts';
 import { oauthRoutes } from './oauth.ts';
-import { modelConnection, modelConnectionParams, presentModelConnection } from './schemas.ts';
+import {
+  modelConnection,
+  modelConnectionId,
+  modelConnectionParams,
+  presentModelConnection,
+  SIGN_IN_ERRORS,
+} from './schemas.ts';
+import { nameOf } from '#lib/schemas.ts';
 
 const route = routesOf('Model accounts');
 
@@ -86,6 +92,35 @@ const revokeModelConnection = route('POST /v1/model-connections/:connectionId/re
 }).to(async ({ access: { projectId }, by, params: { connectionId }, deps }) => {
   const revoked = await deletion.revokeModelConnection(deps, { projectId, connectionId, by });
   return { data: presentModelConnection(revoked, deps.modelProviders) };
+});
+
+const connectModelAccountWithApiKey = route('POST /v1/model-connections/provider-c/api-key', {
+  id: 'connectModelAccountWithApiKey',
+  summary: 'Connect an account with an API key of it',
+  description:
+    'The key is tried at the provider first, by a request that costs nothing, then stored encrypted and never returned. The same key again renews its connection; with `connectionId` the key of that connection is replaced.',
+  auth: 'owner-session',
+  scope: 'connections:write',
+  body: z.strictObject({
+    apiKey: z
+      .string()
+      .min(8)
+      .max(4_000)
+      .regex(/^[\x21-\x7e]+$/, 'printable ASCII without spaces'),
+    accountLabel: nameOf(100).optional().describe('Shown to everybody in the project; by default the end of the key.'),
+    connectionId: modelConnectionId.optional(),
+  }),
+  success: { data: modelConnection, description: 'The account.' },
+  errors: SIGN_IN_ERRORS,
+}).to(async ({ access, by, body, deps }) => {
+  const connected = await accounts.connectModelAccountWithKey(deps, {
+    ...ownerOf(access),
+    apiKey: body.apiKey,
+    connectionId: body.connectionId ?? null,
+    label: body.accountLabel ?? null,
+    by,
+  });
+  return { data: presentModelConnection(connected, deps.modelProviders) };
 });
 
 export const modelConnectionRoutes: readonly Route[] = [

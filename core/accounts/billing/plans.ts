@@ -160,8 +160,8 @@ export interface PeriodUsage {
   readonly activeRoutines: number;
 }
 
-export async function readPeriodUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
-  const found = await db.row<PeriodUsage>`
+export function readPeriodUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
+  return db.rowOr<PeriodUsage>('organization_not_found')`
     with period as (
       select id, paid_until > now() and period_start is not null as paid, period_start, period_end
       from organizations where id = ${organizationId}
@@ -176,8 +176,6 @@ export async function readPeriodUsage(db: Db, organizationId: string): Promise<P
         where projects.organization_id = bounds.id and r.state = 'active') as "activeRoutines"
     from bounds left join period_runs p on p.organization_id = bounds.id and p.period_start = bounds.start
   `;
-  if (found === undefined) throw new AppError('organization_not_found');
-  return found;
 }
 
 interface Refused {

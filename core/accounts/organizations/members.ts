@@ -114,13 +114,11 @@ async function removeHeld(tx: Db, by: Actor, member: Member, keepKeys: boolean):
   return keepKeys ? [] : revokeKeysOf(tx, by, member);
 }
 
-async function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {
-  const found = await tx.row<ListedMember>`
+function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {
+  return tx.rowOr<ListedMember>('member_not_found')`
     select ${columns} from memberships m join users u on u.id = m.user_id
     where m.organization_id = ${organizationId} and m.user_id = ${userId}
   `;
-  if (found === undefined) throw new AppError('member_not_found');
-  return found;
 }
 
 /**

@@ -23,12 +23,11 @@ async function createOrganization(
   input: { id: string; projectId: string; name: string },
 ): Promise<{ organization: Organization; project: Project }> {
   const { id: organizationId, projectId } = input;
-  const organization = await tx.row<{ createdAt: Date; isNew: boolean }>`
+  const organization = await tx.rowOr<{ createdAt: Date; isNew: boolean }>('internal_error')`
     insert into organizations as o (id, name, founded_by) values (${organizationId}, ${input.name}, ${by.id})
     on conflict (id) do update set name = o.name
     returning created_at as "createdAt", xmax = 0 as "isNew"
   `;
-  if (organization === undefined) throw new AppError('internal_error');
   await tx.run`
     insert into memberships (organization_id, user_id, role)
     values (${organizationId}, ${by.id}, 'owner')

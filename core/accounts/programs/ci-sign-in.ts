@@ -137,10 +137,9 @@ async function makeKey(
   const expiresAt = new Date(Date.now() + KEY_MINUTES * 60_000);
   const name = `${trust.name}: ${sub.replaceAll(/\p{C}+/gu, ' ')}`.slice(0, 200);
   return transaction(database, async (tx) => {
-    const project = await tx.row<{ organizationId: string }>`
+    const project = await tx.rowOr<{ organizationId: string }>('project_not_found')`
       select organization_id as "organizationId" from projects where id = ${projectId} and deleted_at is null
     `;
-    if (project === undefined) throw new AppError('project_not_found');
     const by = { kind: 'person', id: createdBy.id, address } as const;
     const key = { id: newId('apiKey'), ...project, projectId, tag, name, scopes, expiresAt, trustId };
     const { plaintext } = await createApiKey(tx, by, { ...key, through: 'sign-in of a CI job' });

@@ -33,7 +33,7 @@ import {
 import { routineWarnings } from './warnings.ts';
 import { updateRoutine } from './writes.ts';
 
-export { DROP_REASONS, PROPOSAL_STATES, readProposal, type DropReason } from './proposals.ts';
+export { DROP_REASONS, PROPOSAL_STATES, readProposal } from './proposals.ts';
 
 const SETTINGS = fieldsWith({});
 const settingsPatch = z.strictObject(patchOf(SETTINGS)).partial();

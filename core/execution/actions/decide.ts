@@ -80,13 +80,12 @@ export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly not
     const open = await lockForDecision(tx, wanted);
     if (open.state === 'rejected' && open.decidedBy !== null) return open;
     if (open.state !== 'open') throw closedError(open);
-    const rejected = await tx.row<Action>`
+    const rejected = await tx.rowOr<Action>('action_closed')`
       update actions set state = 'rejected', note = ${note}, decided_by = ${by.id}, decided_at = now(),
         finished_at = now(), started_by = ${withProgram(credential)}
       where id = ${id} and project_id = ${projectId} and state = 'open'
       returning ${actionColumns}
     `;
-    if (rejected === undefined) throw new AppError('action_closed');
     const details = { routineId: open.routineId, tool: open.toolName };
     await recordProjectAudit(tx, { by, projectId, action: 'action.rejected', targetId: id, details });
     await followEnds(deps, tx, [rejected]);
@@ -205,11 +204,10 @@ async function deciding<T>({ database, work }: DecideDeps, decide: (tx: Db) => P
 
 async function lockForDecision(tx: Db, { projectId, organizationId, id, by, credential }: Decision): Promise<Action> {
   if (by.kind === 'person') await assertMember(tx, organizationId, by.id);
-  const found = await tx.row<Action & { startedBy: string[] }>`
+  const found = await tx.rowOr<Action & { startedBy: string[] }>('action_not_found')`
     select ${actionColumns}, started_by as "startedBy" from actions
     where id = ${id} and project_id = ${projectId} for update
   `;
-  if (found === undefined) throw new AppError('action_not_found');
   const { startedBy, ...action } = found;
   if (action.state === 'open' && credential !== null && startedBy.includes(credential))
     throw new AppError('own_action');
@@ -248,28 +246,21 @@ function withProgram(credential: string | null) {
   return sql`array_remove(array_append(started_by, ${credential}::text), null)`;
 }
 
-async function approve(tx: Db, { id, projectId }: Action, { by, credential }: Decision): Promise<Action> {
-  const approved = await tx.row<Action>`
+function approve(tx: Db, { id, projectId }: Action, { by, credential }: Decision): Promise<Action> {
+  return tx.rowOr<Action>('action_closed')`
     update actions set state = 'approved', decided_by = ${by.id}, decided_at = now(), start_at = ${AT_ONCE},
       started_by = ${withProgram(credential)}
     where id = ${id} and project_id = ${projectId} and state = 'open'
     returning ${actionColumns}
   `;
-  if (approved === undefined) throw new AppError('action_closed');
-  return approved;
 }
 
 /**
  * Approves the call with other arguments, as a new action in place of the open one. References to the open action get
  * the result of the new action.
  */
-async function replace(
-  tx: Db,
-  { id, projectId }: Action,
-  edited: EditedCall,
-  { by, credential }: Decision,
-): Promise<Action> {
-  const replacement = await tx.row<Action>`
+function replace(tx: Db, { id, projectId }: Action, edited: EditedCall, { by, credential }: Decision): Promise<Action> {
+  return tx.rowOr<Action>('action_closed')`
     with replaced as (
       update actions set state = 'replaced', replaced_by = ${newId('action')}, decided_by = ${by.id},
         decided_at = now(), finished_at = now(), started_by = ${withProgram(credential)}
@@ -285,8 +276,6 @@ async function replace(
     from replaced
     returning ${actionColumns}
   `;
-  if (replacement === undefined) throw new AppError('action_closed');
-  return replacement;
 }
 
 /** Checks that the person is still a member: they may have left since the request began. */

@@ -1,5 +1,4 @@
 import { join, ownedBy, sql, type Db } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { canonicalJson, isJsonObject, memberPointer, type JsonObject } from '#lib/json.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { actionColumns, type Action, type ActionState } from './action.ts';
@@ -28,12 +27,10 @@ export function listActions(db: Db, projectId: string, filter: ActionFilter, pag
 }
 
 /** @throws {AppError} `action_not_found` */
-export async function readAction(db: Db, projectId: string, id: string): Promise<Action> {
-  const found = await db.row<Action>`
+export function readAction(db: Db, projectId: string, id: string): Promise<Action> {
+  return db.rowOr<Action>('action_not_found')`
     select ${actionColumns} from actions where id = ${id} and project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('action_not_found');
-  return found;
 }
 
 /** An action with everything that a person needs for a decision. */
@@ -48,7 +45,7 @@ export interface ActionDetail extends Action {
 
 /** @throws {AppError} `action_not_found` */
 export async function readActionDetail(db: Db, projectId: string, id: string): Promise<ActionDetail> {
-  const found = await db.row<FoundDetail>`
+  const found = await db.rowOr<FoundDetail>('action_not_found')`
     select ${actionColumns}, (select p.input_schema from tool_policies p where p.id = actions.policy_id
       and p.project_id = actions.project_id) as "inputSchema", (
       select jsonb_build_object('id', o.id, 'arguments', o.arguments, 'decidedAt', o.decided_at) from actions o
@@ -60,7 +57,6 @@ export async function readActionDetail(db: Db, projectId: string, id: string): P
       as "replacedArguments"
     from actions where id = ${id} and project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('action_not_found');
   const { replacedArguments, lastApproved, ...action } = found;
   const changes = replacedArguments === null ? [] : differencesOf(replacedArguments, action.arguments ?? {});
   return {

@@ -1,6 +1,5 @@
 import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { empty, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 
 /** States of a question with their meanings. */
@@ -81,12 +80,10 @@ export function listQuestions(
 }
 
 /** @throws {AppError} `question_not_found` */
-export async function readQuestion(db: Db, projectId: string, id: string): Promise<Question> {
-  const found = await db.row<Question>`
+export function readQuestion(db: Db, projectId: string, id: string): Promise<Question> {
+  return db.rowOr<Question>('question_not_found')`
     select ${columns} from questions where id = ${id} and project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('question_not_found');
-  return found;
 }
 
 export async function closeQuestions(tx: Db, routineIds: readonly string[]): Promise<void> {

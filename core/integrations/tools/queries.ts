@@ -64,11 +64,10 @@ export async function holdRoutine(
   tx: Db,
   { projectId, routineId }: { projectId: string; routineId: string },
 ): Promise<void> {
-  const found = await tx.row<{ archived: boolean }>`
+  const found = await tx.rowOr<{ archived: boolean }>('routine_not_found')`
     select state = 'archived' as archived from routines where id = ${routineId} and project_id = ${projectId}
     for no key update
   `;
-  if (found === undefined) throw new AppError('routine_not_found');
   if (found.archived) throw new AppError('routine_archived');
 }
 
@@ -130,7 +129,7 @@ export interface PolicyChange {
 }
 
 /** @param readable schemas of a confirmation without their unreadable parts; null if all parts can be read */
-export async function updatePolicy(
+export function updatePolicy(
   tx: Db,
   policy: Pick<ToolPolicy, 'id' | 'projectId' | 'definitionHash'>,
   change: PolicyChange,
@@ -138,7 +137,7 @@ export async function updatePolicy(
 ): Promise<ToolPolicy> {
   const confirms = change.confirmedBy !== undefined;
   const { argumentSchema } = change;
-  const updated = await tx.row<ToolPolicy>`
+  return tx.rowOr<ToolPolicy>('policy_not_found')`
     update tool_policies set
       state = ${change.state}, max_calls_per_run = ${change.maxCallsPerRun},
       argument_schema = ${argumentSchema === null ? null : storableJson(argumentSchema)},
@@ -155,8 +154,6 @@ export async function updatePolicy(
     where id = ${policy.id} and project_id = ${policy.projectId}
     returning ${policyColumns}
   `;
-  if (updated === undefined) throw new AppError('policy_not_found');
-  return updated;
 }
 
 /** A tool that a version of a routine lets its runs call, as confirmed at that time. */

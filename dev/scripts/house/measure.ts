@@ -33,9 +33,9 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 
 /** Limits of files and lines by room. docs/adr/0038-budgets-of-rooms.md says how to raise one. */
 const BUDGETS = {
-  core: { files: 455, lines: 50_500 },
+  core: { files: 455, lines: 50_300 },
   lib: { files: 102, lines: 8_950 },
-  api: { files: 121, lines: 15_150 },
+  api: { files: 119, lines: 14_050 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 5, lines: 350 },

@@ -134,12 +134,11 @@ function write(
         `;
   const fields = [name === undefined ? [] : 'name', checked === undefined ? [] : 'credentials'].flat();
   return transaction(database, async (tx) => {
-    const updated = await tx.row<{ id: string }>`
+    await tx.rowOr<{ id: string }>('connection_not_found')`
       update connections set name = coalesce(${name ?? null}, name), updated_at = now() ${working}
       where id = ${id} and project_id = ${projectId}
       returning id
     `;
-    if (updated === undefined) throw new AppError('connection_not_found');
     const entry = { by, projectId, targetId: id, details: { fields } };
     await recordProjectAudit(tx, { ...entry, action: 'connection.changed' });
     return readConnection(tx, projectId, id);

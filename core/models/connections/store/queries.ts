@@ -1,18 +1,15 @@
 import type { ModelProviders } from '#core/models/providers/index.ts';
 import { enqueueMail } from '#core/foundation/outbox/index.ts';
 import { raw, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { ModelConnection, ModelConnectionError, ModelConnectionRef } from '../connection.ts';
 
 /** @throws {AppError} `connection_not_found` */
-export async function readModelConnection(db: Db, projectId: string, id: string): Promise<ModelConnection> {
-  const found = await db.row<ModelConnection>`
+export function readModelConnection(db: Db, projectId: string, id: string): Promise<ModelConnection> {
+  return db.rowOr<ModelConnection>('connection_not_found')`
     select ${connectionColumns} from model_connections c
     where c.id = ${id} and c.project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('connection_not_found');
-  return found;
 }
 
 /** Lists every account of the project, including unusable accounts, newest first. */
