@@ -65,9 +65,7 @@ async function resolveChecked(
   hostname: string,
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
-  const addresses = await lookup(hostname).catch((error: unknown) => {
-    throw dnsFailure(hostname, error);
-  });
+  const addresses = await lookupAll(hostname, lookup);
   // Refuse a host if one of its addresses is forbidden. No honest host has both forbidden and allowed addresses: such a
   // mix is a sign of a rebinding attempt, and a connection to an allowed address would hide the attempt.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
@@ -76,6 +74,14 @@ async function resolveChecked(
   const [first, ...rest] = addresses.map((address) => ({ address, family: isIP(address) }));
   if (first === undefined) throw dnsFailure(hostname, undefined);
   return [first, ...rest];
+}
+
+async function lookupAll(hostname: string, lookup: Lookup): Promise<readonly string[]> {
+  try {
+    return await lookup(hostname);
+  } catch (error) {
+    throw dnsFailure(hostname, error);
+  }
 }
 
 /**

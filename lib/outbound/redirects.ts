@@ -29,8 +29,7 @@ export type RedirectLimit = number | 'return';
 export async function follow(first: OutboundRequest, options: RedirectOptions): Promise<Followed> {
   let request = first;
   let response = await options.send(request);
-  const isRedirect = () => REDIRECT_STATUSES.has(response.status) && response.headers.has('location');
-  for (let followed = 0; options.redirects !== 'return' && isRedirect(); followed++) {
+  for (let followed = 0; options.redirects !== 'return' && isRedirect(response); followed++) {
     const from = request.url;
     // Discard the body: the connection of an unread response would stay open.
     await response.body?.cancel();
@@ -45,6 +44,10 @@ export async function follow(first: OutboundRequest, options: RedirectOptions): 
     }
   }
   return { url: request.url, response, redirected: request !== first };
+}
+
+function isRedirect(response: Response): boolean {
+  return REDIRECT_STATUSES.has(response.status) && response.headers.has('location');
 }
 
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

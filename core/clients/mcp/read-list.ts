@@ -61,13 +61,17 @@ function readTool(tool: unknown): ListedTool {
       name,
       title: text('title'),
       description: text('description'),
-      // Arguments are objects (MCP, "Tools: Data Types").
-      inputSchema: { ...inputSchema, type: 'object' },
+      inputSchema: ofObjects(inputSchema),
       outputSchema: objectOrNone(outputSchema, 'outputSchema', dropped),
       annotations: readAnnotations(objectOrNone(annotations, 'annotations', dropped), dropped),
     },
     dropped,
   };
+}
+
+/** Makes a schema require an object, because arguments are objects (MCP, "Tools: Data Types"). */
+function ofObjects(schema: JsonObject | null | undefined): JsonObject {
+  return schema?.['type'] === 'object' ? schema : { ...schema, type: 'object' };
 }
 
 function objectOrNone(value: unknown, field: string, dropped: FieldFault[]): JsonObject | null {

@@ -102,11 +102,7 @@ export async function openToolSession(
     throw error;
   }
   const hasTools = client.getServerCapabilities()?.tools !== undefined;
-  const discover = client.getDiscoverResult();
-  const request = <T>(
-    limits: CallLimits,
-    operation: (options: { signal: AbortSignal; timeout: number }) => Promise<T>,
-  ) =>
+  const request = <T>(limits: CallLimits, operation: (options: RequestOptions) => Promise<T>) =>
     life.within(limits, (options) =>
       watch.during(() =>
         operation(options).catch((error: unknown) => {
@@ -116,7 +112,7 @@ export async function openToolSession(
     );
   return {
     server: serverInfo(client),
-    discovery: discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover },
+    discovery: discoveryOf(client),
     stateful: transport.sessionId !== undefined,
     isAlive: () => !life.isOver(),
     secrets,
@@ -147,6 +143,11 @@ export async function openToolSession(
       return readToolResult(held());
     },
   };
+}
+
+interface RequestOptions {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
 }
 
 const NO_TOOLS: ToolPage = { tools: [], nextCursor: undefined, ttlMs: Number.POSITIVE_INFINITY };
@@ -181,6 +182,11 @@ export async function checkToolServer(
   const session = await openToolSession(deps, server, { signal, timeoutMs: CHECK_TIMEOUT_MS });
   await session.close();
   return session.server;
+}
+
+function discoveryOf(client: Client): PriorDiscovery {
+  const discover = client.getDiscoverResult();
+  return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
 }
 
 function serverInfo(client: Client): ServerInfo {
