@@ -33,7 +33,7 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 
 /** Limits of files and lines by room. docs/adr/0038-budgets-of-rooms.md says how to raise one. */
 const BUDGETS = {
-  core: { files: 455, lines: 50_500 },
+  core: { files: 451, lines: 50_500 },
   lib: { files: 102, lines: 8_950 },
   api: { files: 121, lines: 15_150 },
   activities: { files: 1, lines: 175 },
