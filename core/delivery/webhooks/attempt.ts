@@ -5,13 +5,11 @@ import { type Database, sql, transaction, type Db } from '#lib/database/index.ts
 import { postJson, unanswered, type Exchange } from '#lib/outbound/index.ts';
 import { deliveryRetryMs, MAX_ATTEMPTS, type DeliveryFailure, type DeliveryState } from './delivery.ts';
 
-export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
+export interface AttemptDeps extends Pick<Core, 'database' | 'log' | 'outbound'> {
   readonly webhookSecrets: ReturnType<typeof createSealedWebhookSecrets>;
   /** Limit of the whole exchange, 20 seconds by default. It must stay well below the lease of an attempt. */
   readonly webhookTimeoutMs?: number;
 }
-
-export interface AttemptDeps extends SendDeps, Pick<Core, 'database'> {}
 
 /** The state of the delivery after the attempt; `not_due` when no attempt was made. */
 export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
@@ -32,18 +30,9 @@ export async function attemptDelivery(
   if (attempt === undefined) return 'not_due';
   const { exchange, verdict } = await perform(deps, attempt, options.signal);
   const outcome = await record(deps.database, attempt, exchange, verdict);
-  deps.log.info(
-    {
-      deliveryId,
-      runId: attempt.runId,
-      projectId: attempt.projectId,
-      attempt: attempt.index,
-      status: exchange.status,
-      durationMs: exchange.durationMs,
-      outcome,
-    },
-    'webhook attempt',
-  );
+  const { runId, projectId, index } = attempt;
+  const { status, durationMs } = exchange;
+  deps.log.info({ deliveryId, runId, projectId, attempt: index, status, durationMs, outcome }, 'webhook attempt');
   return outcome;
 }
 
@@ -146,7 +135,7 @@ const BODY_TIMEOUT_MS = 5_000;
 
 /** Signs the event and sends it once. The response, or the lack of one, is an `Exchange`, never an error. */
 export async function sendAttempt(
-  deps: SendDeps,
+  deps: AttemptDeps,
   attempt: Signed & { readonly webhookUrl: string },
   signal: AbortSignal | undefined,
 ): Promise<Exchange> {
@@ -159,7 +148,7 @@ export async function sendAttempt(
 }
 
 /** Signs the event; undefined when a secret cannot be opened, until an operator repairs the key. */
-function sign(deps: SendDeps, attempt: Signed): Record<string, string> | undefined {
+function sign(deps: AttemptDeps, attempt: Signed): Record<string, string> | undefined {
   const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
   try {
     const secrets = [sealedSecret, sealedPreviousSecret]

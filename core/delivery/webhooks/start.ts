@@ -6,7 +6,7 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { Log } from '#lib/log.ts';
 import type { Exchange } from '#lib/outbound/index.ts';
-import { sendAttempt, type SendDeps } from './attempt.ts';
+import { sendAttempt, type AttemptDeps } from './attempt.ts';
 import { TEST_EVENT } from './event.ts';
 
 export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
@@ -105,7 +105,7 @@ const TESTS: ThrottleRule = { name: 'webhook-test', limit: 10, windowSeconds: 60
  * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rate_limited`
  */
 export async function sendTestEvent(
-  deps: SendDeps & Pick<Core, 'database'>,
+  deps: AttemptDeps,
   { projectId, id }: { readonly projectId: string; readonly id: string },
 ): Promise<Pick<Exchange, 'status' | 'error' | 'durationMs' | 'responseExcerpt'> & { readonly id: string }> {
   const { database } = deps;
