@@ -10,7 +10,7 @@ const password = z
   .min(10)
   .max(128)
   .refine((text) => !isCommonPassword(text), {
-    error: 'one of the most common passwords, which guessing begins with; choose another',
+    error: 'one of the most common passwords, which attackers try first; choose another',
   })
   .meta({ format: 'password', description: 'Not one of the ten thousand most common passwords.' });
 const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });

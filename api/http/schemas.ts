@@ -33,7 +33,6 @@ export function wordOf(list: Readonly<Record<string, unknown>> | readonly string
 /** US dollars as a decimal string. */
 export const dollars = ours(z.string().regex(/^-?\d{1,20}(?:\.\d{1,30})?$/));
 
-/** A SHA-256 in hexadecimal digits. */
 export const sha256 = ours(z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits'));
 
 export const anyId = ours(z.string().regex(/^[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}$/));

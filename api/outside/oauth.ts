@@ -13,7 +13,7 @@ export const completeConnectionSignIn = route({
   path: '/oauth/callback/:provider',
   id: 'completeConnectionSignIn',
   tag: 'Connections',
-  summary: 'End a sign-in to a provider or tool server',
+  summary: 'Complete a sign-in to a provider or tool server',
   description:
     'The user interface forwards the return from the provider to this operation, with its query and the session cookie of the sign-in. A state is redeemed once, within ten minutes, for that session and provider; a repeated return leads to the same connection. Each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. The provider’s error texts are not repeated.',
   auth: 'session',

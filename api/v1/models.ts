@@ -91,8 +91,8 @@ const listModels = route({
     data: z.array(modelOption),
     description: 'The models.',
     headers: {
-      'X-Models-Stale': '`true` when a source cannot be reached and its part is its last list.',
-      Age: 'Seconds since the oldest of the lists was given.',
+      'X-Models-Stale': '`true` when a source cannot be reached, so that its last list is shown.',
+      Age: 'Seconds since the oldest of the lists was read.',
     },
   },
   errors: ['models_unavailable'],

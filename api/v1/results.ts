@@ -219,7 +219,7 @@ const markResultsRead = route({
       runIds: z.array(idOf('run', EXAMPLE.run)).max(200).optional(),
       until: instant.optional(),
     })
-    .refine((given) => Object.keys(given).length > 0, 'name runs, or a time')
+    .refine((given) => Object.keys(given).length > 0, 'give runIds, a time, or both')
     .meta({ id: 'MarkResultsRead', minProperties: 1 }),
   success: { status: 200, data: unread, description: 'The unread results now.' },
 }).to(async ({ access, body, deps }) => {
@@ -244,7 +244,7 @@ const markResultsUnread = route({
       runIds: z.array(idOf('run', EXAMPLE.run)).max(200).optional(),
       since: instant.nullable().optional(),
     })
-    .refine((given) => Object.keys(given).length > 0, 'name runs, or a time')
+    .refine((given) => Object.keys(given).length > 0, 'give runIds, a time, or both')
     .meta({ id: 'MarkResultsUnread', minProperties: 1 }),
   success: { status: 200, data: unread, description: 'The unread results now.' },
 }).to(async ({ access, body, deps }) => {

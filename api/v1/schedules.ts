@@ -96,7 +96,7 @@ function scheduleOf({
   words?: string | undefined;
 }): string {
   if ((schedule === undefined) === (words === undefined)) {
-    throw invalid([{ path: 'schedule', message: 'give a schedule, or words' }]);
+    throw invalid([{ path: 'schedule', message: 'give either schedule or words' }]);
   }
   if (schedule !== undefined) return schedule;
   const read = readSchedulePhrase(words ?? '');
@@ -144,7 +144,7 @@ const listScheduledOccurrences = route({
   success: { status: 200, data: occurrences, description: 'In the order of their start.' },
 }).to(async ({ access, query: { from, to }, deps }) => {
   if (to < from || to.getTime() - from.getTime() > MAX_DAYS * 86_400_000) {
-    throw invalid([{ path: 'to', message: `must be at most ${MAX_DAYS} days after from` }]);
+    throw invalid([{ path: 'to', message: `must not be before \`from\`, and at most ${MAX_DAYS} days after it` }]);
   }
   const range = { from, to, limit: MAX_OCCURRENCES };
   const found = await listOccurrences(deps.database, access.projectId, range);

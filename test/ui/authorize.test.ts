@@ -83,6 +83,6 @@ test('an owner switches MCP off, and a member sees that it is', async ({ service
   const { data } = await owner.session.get(`/v1/projects/${projectId}`);
   expect(data.mcpEnabled).toBe(false);
   const { page: members } = await visit(tab, { as: grace });
-  await members.getByText('Owners and admins switch it.').waitFor();
+  await members.getByText('Only owners and admins can switch MCP on or off.').waitFor();
   expect(await control(members).isChecked()).toBe(false);
 });

@@ -187,7 +187,7 @@ test('a pinned run says so, and its workflow is a link away', async ({ person, k
   const run = await runOnce(key, await createRoutine(key));
   const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
   await page.getByRole('button', { name: 'Details' }).click();
-  const link = page.getByRole('link', { name: 'Its workflow in Temporal' });
+  const link = page.getByRole('link', { name: 'The workflow in Temporal' });
   expect(await link.getAttribute('href')).toBe(`https://temporal.example.com/namespaces/default/workflows/${run.id}`);
   await page.getByRole('button', { name: /^Pin/ }).click();
   await page.getByRole('button', { name: /^Unpin/, pressed: true }).waitFor();

@@ -177,7 +177,7 @@ test('an owner has the sessions of a member prove who they are, and ends what pr
   ]);
   const { page } = await visit(`/p/${owner.projectId}/settings?tab=members`, { as: owner });
   await page.getByRole('button', { name: 'Sign out Test Person' }).click();
-  await page.getByRole('checkbox', { name: 'End what programs may do for them here too' }).click();
+  await page.getByRole('checkbox', { name: 'Also end the access of this member’s programs here' }).click();
   await page.getByRole('button', { name: 'End sessions' }).click();
   await page.getByText('1 session, 0 API keys and 0 assistants ended').waitFor();
   const there = await member.session.with({ 'X-Project-Id': owner.projectId }).get('/v1/routines');

@@ -117,7 +117,7 @@ const connectWithApiKey = route({
   path: '/v1/connections/api-key/:provider',
   id: 'connectWithApiKey',
   tag,
-  summary: 'Connect a provider with an API key of it',
+  summary: 'Connect a provider with an API key',
   description: 'The key is tried at the provider first. It is stored encrypted and never returned.',
   auth: 'key-or-session',
   mcp: false,

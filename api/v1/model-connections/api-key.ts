@@ -10,7 +10,7 @@ export const connectModelAccountWithApiKey = route({
   path: '/v1/model-connections/provider-c/api-key',
   id: 'connectModelAccountWithApiKey',
   tag: 'Model accounts',
-  summary: 'Connect an account with an API key of it',
+  summary: 'Connect an account at a model provider with an API key',
   description:
     'The key is tried at the provider first, by a request that costs nothing, then stored encrypted and never returned. The same key again renews its connection; with `connectionId` the key of that connection is replaced.',
   auth: 'owner-session',

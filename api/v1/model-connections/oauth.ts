@@ -83,7 +83,7 @@ const completeModelSignIn = route({
   path: CALLBACK_PATH,
   id: 'completeModelSignIn',
   tag,
-  summary: 'End a sign-in at a model provider',
+  summary: 'Complete a sign-in at a model provider',
   description:
     'Takes the query of the provider’s redirect, or the whole address, from the session that began the sign-in. A state is redeemed once, within ten minutes; a repeated return leads to the same account. The account is tried before it is stored. The provider’s error texts are not repeated.',
   auth: 'returning-owner',

@@ -91,11 +91,11 @@ const draftBody = z
   })
   .refine(({ sentence, blueprint }) => (sentence === undefined) !== (blueprint === undefined), {
     path: ['sentence'],
-    message: 'give a sentence or a blueprint, and not both',
+    message: 'give either a sentence or a blueprint, not both',
   })
   .refine(({ blueprint, values }) => blueprint !== undefined || values === undefined, {
     path: ['values'],
-    message: 'are those of a blueprint',
+    message: 'need a blueprint, whose slots they fill',
   })
   .meta({
     id: 'DraftRoutine',
@@ -118,7 +118,7 @@ const draftRoutine = route({
   description:
     'Proposes a routine and saves nothing: create it from the `definition`. Code reads the times from English words with only one meaning; `questions` asks about others. A model of the directory writes the rest and may name only skills and tools of the project. The cost of its one or two requests counts towards the budgets, and is listed in the usage as `drafts`. At most 60 an hour for an organization.',
   auth: 'key-or-session',
-  mcp: { toolset: 'authoring', note: 'It saves nothing: pass its definition on to create_routine' },
+  mcp: { toolset: 'authoring', note: 'The draft is not saved: pass its definition to create_routine' },
   scope: 'routines:write',
   body: draftBody,
   success: { status: 200, data: routineDraft, description: 'The draft.' },

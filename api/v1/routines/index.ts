@@ -91,7 +91,7 @@ const createRoutine = route({
   mcp: {
     toolset: 'routines',
     view: [...CHANGED_ROUTINE, 'warnings'],
-    note: 'It is a draft until it has run once and is activated',
+    note: 'The routine is a draft until it has run once and is activated',
   },
   scope: 'routines:write',
   body: routineBody,
@@ -156,7 +156,7 @@ const updateRoutine = route({
   mcp: {
     toolset: 'routines',
     view: [...CHANGED_ROUTINE, 'warnings'],
-    note: 'Fields are those of create_routine; a change of its work makes it a draft again',
+    note: 'Takes the fields of create_routine; a change of the routine’s work makes the routine a draft again',
   },
   scope: 'routines:write',
   params,
@@ -182,7 +182,7 @@ const putRoutine = route({
   path: '/v1/routines/by-key/:externalKey',
   id: 'putRoutine',
   tag,
-  summary: 'Create or replace the routine of a key',
+  summary: 'Create or replace a routine by its external key',
   description: `The body is a whole routine: missing fields take their defaults. If no routine has the key, one is created as a draft, and with a webhook URL the response has \`webhookSecret\`. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. Archived routines have no key. \`If-Match\` refuses a routine that has changed meanwhile or does not exist, \`If-None-Match: *\` one that exists.`,
   auth: 'key-or-session',
   mcp: false,

@@ -19,7 +19,9 @@ const params = routineParams.extend({ proposalId: idOf('proposal', EXAMPLE.propo
 
 const body = z
   .strictObject({
-    patch: routinePatch.describe('The fields that change, at least one of them material; no names of programs.'),
+    patch: routinePatch.describe(
+      'The fields that change, at least one of them material; without `externalKey`, `managedBy` and `managedFrom`.',
+    ),
   })
   .meta({ id: 'ProposeChange' });
 
@@ -62,7 +64,12 @@ const createProposal = route({
   const given = withoutUndefined(patch);
   const names = Object.keys(given).filter((name) => name in renamedFields);
   if (names.length > 0) {
-    throw invalid(names.map((name) => ({ path: `patch.${name}`, message: 'is changed by PATCH alone' })));
+    throw invalid(
+      names.map((name) => ({
+        path: `patch.${name}`,
+        message: 'is no part of a proposal; change it by PATCH of the routine',
+      })),
+    );
   }
   const opened = await proofs.startProposal(deps, {
     id: newId('proposal'),

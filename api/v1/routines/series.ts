@@ -39,7 +39,7 @@ export const readSeries = route({
   path: '/v1/routines/:routineId/series',
   id: 'readSeries',
   tag: 'Results',
-  summary: 'Read a number of each item over the runs of a routine',
+  summary: 'Read one numeric field of each item over the runs of a routine',
   description:
     'From the last runs that have data with the same `resultKey` as the newest. Numbers have all of their digits.',
   auth: 'key-or-session',

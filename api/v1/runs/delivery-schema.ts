@@ -41,7 +41,7 @@ export const delivery = z
 
 function reasonsOf(reasons: Readonly<Record<string, string>>): string {
   const words = Object.entries(reasons).map(([reason, why]) => `\`${reason}\` (${why})`);
-  return `Why it was given up: ${words.join(', ')}.`;
+  return `Why the delivery was given up: ${words.join(', ')}.`;
 }
 
 export const chatDelivery = z

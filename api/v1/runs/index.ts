@@ -23,7 +23,7 @@ import { presentStep, step } from './step-schema.ts';
 
 const tag = 'Runs';
 const SUMMARIES =
-  'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer than its limit, or none, and still name a next page.';
+  'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer runs than its limit, or none, although another page follows.';
 
 const runRoutine = route({
   method: 'POST',
@@ -157,7 +157,7 @@ const diffRun = route({
   path: '/v1/runs/:runId/diff',
   id: 'diffRun',
   tag,
-  summary: 'Compare the data of a run with that of another',
+  summary: 'Compare the data of two runs',
   description: 'Compares by the `resultKey` of the run. Unlike its `changes` this has every item.',
   auth: 'key-or-session',
   mcp: { toolset: 'runs' },

@@ -98,7 +98,7 @@ const updateToolPolicy = route({
 const UNSEEN: PolicyWarning = {
   code: 'definition_hash_missing',
   message:
-    'The confirmation named no definitionHash, so it holds for the definition that was discovered last. Send the hash of the definition that was looked at.',
+    'The confirmation named no definitionHash, so it holds for the definition that was discovered last. Send the hash of the definition that you have read.',
 };
 
 async function presenterOf(

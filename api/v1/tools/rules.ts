@@ -80,7 +80,7 @@ const createToolRule = route({
   path: '/v1/routines/:routineId/tools/:policyId/rules',
   id: 'createToolRule',
   tag,
-  summary: 'Let calls like this through',
+  summary: 'Make a standing rule for a held tool',
   description:
     'For a tool whose policy has the state `hold`: a call that meets all conditions is made without a person, and its step names the rule. The rule ends with the definition of the tool that is confirmed now.',
   auth: 'key-or-session',
@@ -109,7 +109,7 @@ const deleteToolRule = route({
   id: 'deleteToolRule',
   tag,
   summary: 'Revoke a standing rule',
-  description: 'From now on the calls that it let through wait for a person again.',
+  description: 'From now on the calls that the rule let through wait for a person again.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:write',

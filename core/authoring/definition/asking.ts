@@ -12,7 +12,7 @@ export const ASKING = {
       })
       .default(false),
     label: 'May ask',
-    help: 'A run may ask a question, and goes on without the answer. Later runs are told it.',
+    help: 'A run may ask a question, and goes on without the answer. Later runs get the answer.',
     since: '0.2.0',
   },
   afterAnswer: {
@@ -36,7 +36,7 @@ export const ASKING = {
       })
       .default(72),
     label: 'Time to decide',
-    help: 'After that the default of a question holds, and a held call is rejected.',
+    help: 'After this time the default of a question holds, and a held call is rejected.',
     unit: 'hours',
     since: '0.2.0',
   },

@@ -166,7 +166,7 @@ export const DEFINITION = {
   model: {
     schema: model,
     label: 'Model',
-    help: 'The model that its runs call, and the account that pays for it.',
+    help: 'The model that runs of this routine call, and the account that pays for it.',
     since: '0.1.0',
     blank: { provider: 'gateway', connectionId: null, modelId: 'unreadable' },
   },
@@ -262,7 +262,7 @@ export const DEFINITION = {
     schema: gateInput.default(null),
     shown: gate,
     label: 'Checked before it runs',
-    help: 'What a scheduled run looks at before it asks its model.',
+    help: 'A value that a scheduled run checks before it asks the model.',
     since: '0.1.0',
     long: true,
   },

@@ -208,7 +208,7 @@ test('a run in all its states', async ({ api, visit }) => {
         await page.getByRole('button', { name: /^create_issue/ }).click();
         await page.getByText('It was not made here.').waitFor();
         await page.getByRole('button', { name: /^comment/ }).click();
-        await page.getByText('A standing rule let it through.').waitFor();
+        await page.getByText('A standing rule let this call through.').waitFor();
       },
     },
     {
@@ -236,7 +236,7 @@ test('a run in all its states', async ({ api, visit }) => {
           }),
         ),
       act: async (page) => {
-        await page.getByText('Waiting: it was asked for a later time.').waitFor();
+        await page.getByText('Waiting: the run was requested for a later time.').waitFor();
         // The run has not started, so the page does not say how long it waited.
         expect(await page.getByText('Waited', { exact: true }).count()).toBe(0);
       },
@@ -614,7 +614,7 @@ test('a failed run compared with the last good one, its mails, a cancelled run, 
         const against = aside.getByRole('region', { name: 'Compared with the last good run' });
         await against.getByText('topic: the moon').waitFor();
         expect(await against.getByRole('link').getAttribute('href')).toContain(FIRST);
-        await page.getByText('Mail that it failed').waitFor();
+        await page.getByText('Mail that the run failed').waitFor();
       },
     },
     {

@@ -559,7 +559,7 @@ export interface components {
             runId: string;
             sentAt: components["schemas"]["Timestamp"] | null;
             /**
-             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, and nothing says whether it did; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent yet. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, which nothing confirms; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
@@ -623,7 +623,7 @@ export interface components {
             runId: string;
             sentAt: components["schemas"]["Timestamp"] | null;
             /**
-             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, and nothing says whether it did; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent yet. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, which nothing confirms; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
@@ -868,7 +868,7 @@ export interface components {
             runId: string;
             /** @description The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`. */
             runRefused: string | null;
-            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: its routine was archived, or its content was erased. */
+            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: the routine was archived, or the content of the question was erased. */
             state: string;
             /** @description How many times runs have asked it. */
             times: number;
@@ -1268,7 +1268,7 @@ export interface components {
             id: string;
             kind: ("slack" | "teams" | "discord" | "google_chat") | null;
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
-            /** @description Why it was given up: `chat_gone` (the chat refuses the address for good, so nothing more is sent there until it has another one), `message_refused` (the chat does not take this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, and sends nothing more). */
+            /** @description Why the delivery was given up: `chat_gone` (the chat no longer accepts this address, so nothing more is sent until you replace the address), `message_refused` (the chat does not accept this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, so it sends nothing more). */
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "delivered" | "failed";
@@ -2873,7 +2873,7 @@ export interface components {
             endedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the proposal. */
             id: string;
-            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: the run was cancelled; `run_skipped`: the run never began; `run_partial`: the run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: the schedule has no time left; `withdrawn`: someone withdrew it. */
             reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -2886,7 +2886,7 @@ export interface components {
             state: "open" | "taken" | "dropped";
         };
         ProposeChange: {
-            /** @description The fields that change, at least one of them material; no names of programs. */
+            /** @description The fields that change, at least one of them material; without `externalKey`, `managedBy` and `managedFrom`. */
             patch: components["schemas"]["UpdateRoutine"];
         };
         ProveBody: {
@@ -3182,7 +3182,7 @@ export interface components {
             /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
-             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
+             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first result of its routine), `changed` (it differs from the previous result), `unchanged` (it says that there is nothing to report, or the same as the previous result). All but `unchanged` are worth reading.
              * @enum {string}
              */
             kind: "failed" | "partial" | "first" | "changed" | "unchanged";
@@ -4044,7 +4044,7 @@ export interface components {
                 [key: string]: string;
             };
             verdict: components["schemas"]["RunVerdict"] | null;
-            /** @description For a run that waits: `run_at` (it was asked for a later time), `worker` (no worker takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs have reserved what is left of a budget; the time waited does not count, and it asks again within seconds), `connection` (the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the time waited does not count, and it asks again), `start` (its turn has come, and it is about to begin). */
+            /** @description For a run that waits: `run_at` (the run was requested for a later time), `worker` (no worker takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of all places for runs, and other organizations need the rest), `account` (the model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs have reserved the rest of a budget; the run asks again within seconds, and the time that it waits does not count), `connection` (the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the run asks again, and the time that it waits does not count), `start` (the turn of the run has come, and it is about to begin). */
             waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "connection" | "start") | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
@@ -4763,7 +4763,7 @@ export interface components {
             endedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the proposal. */
             id: string;
-            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: the run was cancelled; `run_skipped`: the run never began; `run_partial`: the run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: the schedule has no time left; `withdrawn`: someone withdrew it. */
             reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -5239,7 +5239,7 @@ export interface components {
             /** @description Id of the delivery. */
             id: string;
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
-            /** @description Why it was given up: `gone` (the receiver answered 410, so nothing more is sent to this URL), `retries_exhausted` (the last attempt of the retry schedule failed), `webhook_removed` (the routine no longer has a webhook URL), `routine_archived` (the routine was archived, and sends nothing more). */
+            /** @description Why the delivery was given up: `gone` (the receiver answered 410, so nothing more is sent to this URL), `retries_exhausted` (the last attempt of the retry schedule failed), `webhook_removed` (the routine no longer has a webhook URL), `routine_archived` (the routine was archived, so it sends nothing more). */
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "sending" | "delivered" | "failed";

@@ -20,7 +20,7 @@ export function originInWords(origin: Origin | null): string | undefined {
 
 /** Writes the price of a million tokens in words. */
 export function pricesInWords({ prices }: Pick<Option, 'prices'>, short = false): string {
-  if (prices === null) return short ? 'no prices' : 'Its prices are not known';
+  if (prices === null) return short ? 'no prices' : 'The prices of this model are not known';
   if (Number(prices.input) === 0 && Number(prices.output) === 0) {
     return short ? 'free' : 'It costs nothing';
   }

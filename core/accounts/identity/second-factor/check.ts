@@ -72,7 +72,6 @@ export async function recordFactorEvent(
   }
 }
 
-/** Mails that inform a person about a change to their second factor. */
 const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string }>> = {
   'member.second_factor_added': {
     subject: 'A second factor was added to your account',

@@ -49,7 +49,7 @@ describe('the calculate tool', () => {
     [[], /operation must be one of/],
     [{ operation: 'toString' }, /operation must be one of/],
     [{ operation: 'wilson', successes: 1 }, /^wilson: total: /],
-    [{ operation: 'wilson', successes: 3, total: 2 }, /3 successes of 2 are more than all/],
+    [{ operation: 'wilson', successes: 3, total: 2 }, /3 successes are more than the total of 2/],
     [{ operation: 'wilson', successes: 0, total: 0 }, /total above 0/],
     [{ operation: 'wilson', successes: 1, total: 2, extra: 1 }, /extra/],
     [{ operation: 'sample_size', baseline: 0.1, target: 0.1 }, /the same rate/],
@@ -68,7 +68,7 @@ describe('the calculate tool', () => {
     [{ operation: 'forecast', values: Array.from({ length: 99 }, () => 1), horizon: 1 }, /never change/],
     [{ operation: 'log_split', factors: [FACTOR] }, /^log_split: factors/],
     [{ operation: 'log_split', factors: [FACTOR, { ...FACTOR, after: 0 }] }, /above 0/],
-    [{ operation: 'mix_rate', segments: [EMPTY, EMPTY] }, /no segment has any totalBefore/],
+    [{ operation: 'mix_rate', segments: [EMPTY, EMPTY] }, /no segment has a totalBefore above 0/],
     [{ operation: 'text_overlap', textA: 'one two', textB: 'one' }, /textA has 2 words/],
     [{ operation: 'hash', texts: ['x'.repeat(20_001)] }, /20000/],
   ])('says what to send instead: %j', (args, message) => {

@@ -57,7 +57,7 @@ test('a routine says which values a run may be given', async ({ key }) => {
     400,
     {
       code: 'invalid_variable',
-      message: 'variables.site: the routine does not let it be given for a run (overridable)',
+      message: 'variables.site: `overridable` of the routine does not list this variable',
     },
   ]);
   // A value equal to the routine's own changes nothing.

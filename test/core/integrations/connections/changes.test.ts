@@ -139,7 +139,7 @@ test('a connection with credentials from a provider takes another name, and no c
   const refused = await key.patch(path(connectionId), { bearerToken: 'token' });
   expect([refused.status, refused.body.error.message]).toEqual([
     400,
-    'bearerToken: its provider gave this connection its credentials; connect again with connectionId',
+    'bearerToken: the provider issued the credentials of this connection; sign in again with connectionId',
   ]);
   expect((await key.patch(path(connectionId), { name: 'Other' })).data.name).toBe('Other');
   expect(hostile.control.seen).toEqual([]);

@@ -55,8 +55,8 @@ export function ConnectProviderDialog({ provider, connection, onClose }: Connect
       title={connection === undefined ? `Connect ${provider.name}` : `Reconnect ${connection.name}`}
       description={
         isKey
-          ? 'The key is tried there first, then stored encrypted. It is never shown again.'
-          : `You go to ${provider.name}, choose the account there, and come back here.`
+          ? 'The key is first tried at the provider, then stored encrypted. It is never shown again.'
+          : `You go to ${provider.name}, choose the account, and come back here.`
       }
       form={form}
       onSubmit={submit}
