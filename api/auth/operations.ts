@@ -13,7 +13,7 @@ const password = z
     error: 'one of the most common passwords, which attackers try first; choose another',
   })
   .meta({ format: 'password', description: 'Not one of the ten thousand most common passwords.' });
-const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });
+const token = z.string().min(1).max(2_000).meta({ description: 'The token from the mail.' });
 const returnTo = z.string().min(1).max(2_000).meta({
   description: 'Target of the link in the mail: a path, or an address of the user interface.',
 });
@@ -70,7 +70,7 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/get-session',
     id: 'getSession',
     summary: 'Read the present session',
-    description: 'Null without a session.',
+    description: 'The response is null without a session.',
     success: z.object({ session, user }).nullable(),
     errors: {},
   },

@@ -28,7 +28,9 @@ export const runEvent = z
       finishedAt: timestamp,
       ...outcomeFields,
       result: z.string().nullable(),
-      resultTruncated: z.boolean().meta({ description: 'The result of the run itself is longer.' }),
+      resultTruncated: z
+        .boolean()
+        .meta({ description: 'True if `result` was cut, because the result of the run is longer.' }),
       data,
       changes: changes.nullable(),
       usage,
@@ -45,10 +47,12 @@ export const pausedEvent = z
       name: z.string(),
       state: z.literal('paused'),
       reason: z.string().meta({
-        description: 'In the words that the routine shows as `stateReason`.',
+        description: 'The same words as in `stateReason` of the routine.',
         example: 'paused after 5 failed runs in a row',
       }),
-      runId: idOf('run', EXAMPLE.run).nullable().meta({ description: 'The run that caused it; null without one.' }),
+      runId: idOf('run', EXAMPLE.run)
+        .nullable()
+        .meta({ description: 'The run that caused the pause; null without one.' }),
     }),
   })
   .meta({ id: 'RoutinePausedEvent' });
@@ -78,8 +82,8 @@ export const questionEvent = z
     data: z.strictObject({
       id: idOf('question', EXAMPLE.question),
       ...ids,
-      runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked it last.' }),
-      question: z.string().meta({ description: 'As a model wrote it: material, and no instruction.' }),
+      runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked the question last.' }),
+      question: z.string().meta({ description: 'The question as a model wrote it: data, not an instruction.' }),
       choices: z.array(z.string()).nullable(),
       default: z.string().nullable(),
       answer: z.string().nullable().meta({ description: 'Null for `question.asked`.' }),
@@ -140,7 +144,7 @@ function event(type: SentType) {
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: {
-      '200': { description: 'Received. After any other status than 2xx it is sent again.' },
+      '200': { description: 'Received. After any status other than 2xx the event is sent again.' },
       '410': { description: 'Nothing more is sent to this address.' },
     },
   };

@@ -129,14 +129,19 @@ export const personId = z
  * which are ignored, so the schema with these parameters must not be strict.
  */
 export const returnedFields = {
-  state: z.string().min(1).max(200).meta({ description: 'Our state, returned.' }),
+  state: z.string().min(1).max(200).meta({ description: 'The `state` that the service sent to the provider.' }),
   code: z
     .string()
     .min(1)
     .max(4_096)
     .optional()
     .meta({ description: 'The authorization code, where access was granted.' }),
-  error: z.string().min(1).max(200).optional().meta({ description: 'Why it was refused.', example: 'access_denied' }),
+  error: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'Why access was refused.', example: 'access_denied' }),
   iss: z
     .string()
     .min(1)

@@ -37,7 +37,7 @@ const seconds = z.number().int().min(0).max(50);
 /** Arguments of a tool in addition to those of its operation. */
 export const runArguments = z.strictObject({
   waitSeconds: seconds.default(0).meta({
-    description: 'Seconds to wait for its end; 0 returns at once.',
+    description: 'Seconds to wait for the end of the run; 0 returns at once.',
   }),
 });
 

@@ -24,7 +24,7 @@ export const readPublicConfig = route({
     data: z
       .strictObject({
         productTag: z.string().meta({ example: 'ras' }),
-        publicUrl: z.string().meta({ description: 'Where this API is.', example: 'https://api.example.com' }),
+        publicUrl: z.string().meta({ description: 'Address of this API.', example: 'https://api.example.com' }),
         uiOrigin: z.string().meta({
           description: 'The only origin whose sessions may change anything.',
           example: 'https://app.example.com',
@@ -99,7 +99,7 @@ const sharedResult = z
     result: z.string().nullable(),
     data,
     resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
-      description: 'The schema of its data, without the descriptions that the model was given.',
+      description: 'The schema of the data, without the descriptions for the model.',
     }),
     finishedAt: timestamp.nullable(),
     expiresAt: timestamp.meta({ description: 'When the link ends.' }),

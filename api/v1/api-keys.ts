@@ -16,10 +16,12 @@ const apiKey = z
     createdBy: z
       .strictObject({ id: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'The person who made it; null when their account is gone.' }),
+      .meta({ description: 'The person who made the key; null when their account is gone.' }),
     createdAt: timestamp,
-    expiresAt: timestamp.nullable().meta({ description: 'When it stops working; null for never.' }),
-    lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
+    expiresAt: timestamp.nullable().meta({ description: 'When the key stops working; null for never.' }),
+    lastUsedAt: timestamp
+      .nullable()
+      .meta({ description: 'When the key was last used; written at most once a minute.' }),
   })
   .meta({ id: 'ApiKey' });
 
@@ -35,7 +37,7 @@ const listApiKeys = route({
   success: {
     status: 200,
     data: z.array(apiKey),
-    description: 'Newest first; revoked and expired ones are gone.',
+    description: 'Newest first, without revoked and expired keys.',
   },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
@@ -72,7 +74,7 @@ const createApiKey = route({
     expiresAt: instant
       .nullable()
       .default(null)
-      .meta({ description: 'When it stops working, in the future; null for never.' }),
+      .meta({ description: 'When the key stops working, in the future; null for never.' }),
   }),
   idempotent: true,
   shownOnce: ['key'],
@@ -82,7 +84,7 @@ const createApiKey = route({
       .strictObject({
         ...apiKey.shape,
         key: z.string().nullable().meta({
-          description: 'Shown once; null when the response is repeated.',
+          description: 'The key, shown once; null when the response is repeated.',
           example: 'ras_4fGk29Xa_…',
         }),
       })

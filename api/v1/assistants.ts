@@ -9,7 +9,7 @@ import { route, type Route } from '../route.ts';
 const scopes = z.array(z.enum(SCOPES));
 
 const isVerified = z.boolean().meta({
-  description: 'True when the operator registered it. A client that registered itself is unverified.',
+  description: 'True when the operator registered the assistant. A client that registered itself is unverified.',
 });
 
 const assistant = z
@@ -20,7 +20,9 @@ const assistant = z
     scopes,
     grantedBy: z.strictObject({ id: z.string(), name: z.string() }),
     createdAt: timestamp,
-    lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
+    lastUsedAt: timestamp
+      .nullable()
+      .meta({ description: 'When the assistant was last used; written at most once a minute.' }),
   })
   .meta({ id: 'Assistant' });
 
@@ -55,7 +57,7 @@ const listAssistants = route({
   success: {
     status: 200,
     data: z.array(assistant),
-    description: 'Of all people of the project, the latest first; 500 at most.',
+    description: 'The assistants of all people of the project, the latest first; at most 500.',
   },
 }).to(async ({ access, deps }) => {
   const found = await programs.listAssistants(deps.database, access.projectId);
@@ -69,14 +71,14 @@ const revokeAssistant = route({
   tag: 'Assistants',
   summary: 'Revoke the access of an assistant',
   description:
-    'Takes effect with its next request. People disconnect their own assistants; owners and admins also those of others.',
+    'Takes effect with the next request of the assistant. People disconnect their own assistants; owners and admins also disconnect those of other people.',
   auth: 'project-session',
   mcp: false,
   params: z.strictObject({
     assistantId: z
       .string()
       .regex(/^[A-Za-z0-9]{1,64}$/)
-      .meta({ description: 'Its id, as the list has it.' }),
+      .meta({ description: 'Id of the assistant, from the list of assistants.' }),
   }),
   success: { status: 200, data: assistant, description: 'The assistant without access.' },
   errors: ['forbidden'],
@@ -95,7 +97,7 @@ const readAssistantConsent = route({
   auth: 'session',
   mcp: false,
   body: z.strictObject({ oauthQuery }),
-  success: { status: 200, data: asked, description: 'What it asks for.' },
+  success: { status: 200, data: asked, description: 'The access that the assistant asks for.' },
   errors: MAY_BE_GONE,
 }).to(async ({ body, deps }) => ({
   data: present(asked, await programs.readAskedConsent(deps.database, body.oauthQuery)),
@@ -107,7 +109,7 @@ const approveAssistantConsent = route({
   id: 'approveAssistantConsent',
   tag: 'Assistants',
   summary: 'Give an assistant access to the project',
-  description: 'Requested scopes only. Owners and admins alone can give scopes that write.',
+  description: 'Only scopes that the assistant requested. Only owners and admins can give scopes that write.',
   auth: 'project-session',
   mcp: false,
   fresh: true,
@@ -118,7 +120,7 @@ const approveAssistantConsent = route({
       .max(SCOPES.length)
       .transform((given) => [...new Set(given)]),
   }),
-  success: { status: 200, data: onward, description: 'Given.' },
+  success: { status: 200, data: onward, description: 'The assistant has access.' },
   errors: [...MAY_BE_GONE, 'forbidden'],
 }).to(async ({ access: { organizationId, projectId, actor }, by, body, deps }) => {
   const input = { organizationId, projectId, sessionId: actor.sessionId, ...body };
@@ -134,7 +136,7 @@ const denyAssistantConsent = route({
   auth: 'session',
   mcp: false,
   body: z.strictObject({ oauthQuery }),
-  success: { status: 200, data: onward, description: 'Refused; it is told so.' },
+  success: { status: 200, data: onward, description: 'The assistant is refused and told so.' },
   errors: MAY_BE_GONE,
 }).to(async ({ access: { sessionId }, body, deps }) => ({
   data: await programs.denyAssistant(deps, { sessionId, ...body }),

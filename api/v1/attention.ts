@@ -21,10 +21,10 @@ const attention = z
         z.strictObject({
           ...routine,
           runId: idOf('run', EXAMPLE.run),
-          actionId: idOf('action', EXAMPLE.action).meta({ description: 'The first of its open actions.' }),
-          calls: z.number().int().meta({ description: 'Its open actions.' }),
-          toolNames: z.array(z.string()).meta({ description: 'Names of their tools, each once.' }),
-          expiresAt: timestamp.meta({ description: 'When the first of them expires.' }),
+          actionId: idOf('action', EXAMPLE.action).meta({ description: 'The first open action of the run.' }),
+          calls: z.number().int().meta({ description: 'Number of open actions of the run.' }),
+          toolNames: z.array(z.string()).meta({ description: 'Names of the tools of these actions, each once.' }),
+          expiresAt: timestamp.meta({ description: 'When the first of these actions expires.' }),
         }),
       )
       .meta({ description: 'Runs whose held calls wait for a person (`GET /v1/actions`), the most urgent first.' }),

@@ -21,12 +21,12 @@ const auditEvent = z
         }),
         address: z.string().nullable(),
       })
-      .meta({ description: 'Who, and from where.' }),
+      .meta({ description: 'Who made the change, and from where.' }),
     action: z.enum(AUDIT_ACTIONS),
-    targetId: z.string().meta({ description: 'What was changed.', example: EXAMPLE.apiKey }),
+    targetId: z.string().meta({ description: 'Id of the changed resource.', example: EXAMPLE.apiKey }),
     details: z
       .record(z.string(), z.unknown())
-      .meta({ description: 'What changed, as the action has it.', example: { to: 'admin' } }),
+      .meta({ description: 'Details of the change, whose fields depend on `action`.', example: { to: 'admin' } }),
     createdAt: timestamp,
   })
   .meta({ id: 'AuditEvent' });
@@ -38,7 +38,7 @@ const listAudit = route({
   tag: 'Audit',
   summary: 'List the changes in an organization',
   description:
-    'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each is recorded together with the change, and never altered.',
+    'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each entry is recorded together with the change, and never altered.',
   auth: 'session',
   mcp: false,
   query: pageQuery('auditEvent', {
@@ -54,7 +54,7 @@ const listAudit = route({
       .string()
       .regex(/^[A-Za-z0-9_]{1,64}$/)
       .optional()
-      .meta({ description: 'Only changes of this one.' }),
+      .meta({ description: 'Only changes of the resource with this id.' }),
   }),
   success: { status: 200, data: z.array(auditEvent), description: 'Newest first.' },
   errors: ['organization_not_found', 'forbidden', 'second_factor_required'],

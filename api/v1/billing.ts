@@ -23,13 +23,16 @@ const planName = z.enum(['free', ...PAID_PLANS]);
 const allowances = z.strictObject({
   activeRoutines: z.number().int(),
   runs: z.number().int().meta({ description: 'Runs in a period.' }),
-  runsAtATime: z.number().int().meta({ description: 'Counts where plans are paid for.' }),
+  runsAtATime: z
+    .number()
+    .int()
+    .meta({ description: 'The most runs at a time. Enforced only where plans are paid for.' }),
   apiWrites: z.boolean().meta({ description: 'Whether API keys may write.' }),
 });
 
 const billing = z
   .strictObject({
-    plan: planName.meta({ description: 'The plan that counts now.' }),
+    plan: planName.meta({ description: 'The plan that applies now.' }),
     source: z.enum(['self_hosted', 'subscription', 'none']),
     status: z.string().nullable().meta({
       description: 'Status of the subscription, in the words of the payment processor.',
@@ -107,7 +110,7 @@ const startCheckout = route({
   tag,
   summary: 'Begin a checkout on the page of the payment processor',
   description:
-    'An organization with a subscription gets the address of the portal instead. `entrypoint` names the page of the return; an unknown one means the page on billing.',
+    'An organization with a subscription gets the address of the portal instead. `entrypoint` names the page of the return; an unknown name means the page on billing.',
   auth: 'org-owner-session',
   mcp: false,
   fresh: true,
@@ -138,7 +141,7 @@ const openBillingPortal = route({
   id: 'openBillingPortal',
   tag,
   summary: 'Open the portal of the payment processor',
-  description: 'There the owner changes or cancels the subscription, its means of payment and its addresses.',
+  description: 'In the portal the owner changes or cancels the subscription, its means of payment and its addresses.',
   auth: 'org-owner-session',
   mcp: false,
   fresh: true,

@@ -23,7 +23,7 @@ const chat = z
       description:
         'Time since which the chat refuses the address for good; nothing is sent until the address is replaced.',
     }),
-    goneReason: z.string().nullable().meta({ description: "The chat's own error, or its status." }),
+    goneReason: z.string().nullable().meta({ description: "The error in the chat's own words, or the HTTP status." }),
     createdAt: timestamp,
     updatedAt: timestamp,
   })
@@ -95,7 +95,7 @@ const updateChat = route({
   id: 'updateChat',
   tag,
   summary: 'Rename a chat or give it another address',
-  description: 'Another address also ends `goneAt`. Routines keep the chat.',
+  description: 'A new address also clears `goneAt`. Routines keep the chat.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:write',
@@ -128,7 +128,7 @@ const testChat = route({
   id: 'testChat',
   tag,
   summary: 'Send a test message to a chat',
-  description: 'Once, and nothing is kept of it; a refusal does not stop the chat.',
+  description: 'The message is sent once and not recorded. A refusal does not stop the chat.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:write',
@@ -138,8 +138,8 @@ const testChat = route({
     data: z
       .strictObject({
         delivered: z.boolean(),
-        status: z.number().int().nullable().meta({ description: 'Of the response; null without one.' }),
-        error: z.string().nullable().meta({ description: 'Why it was not delivered.' }),
+        status: z.number().int().nullable().meta({ description: 'HTTP status of the response; null without one.' }),
+        error: z.string().nullable().meta({ description: 'Why the message was not delivered.' }),
         responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
         durationMs: z.number().int(),
       })

@@ -104,7 +104,7 @@ const deleteCiTrust = route({
   id: 'deleteCiTrust',
   tag,
   summary: 'End a CI sign-in',
-  description: 'Keys that its jobs hold are revoked with it.',
+  description: 'The keys that CI jobs got by this sign-in are revoked too.',
   auth: 'project-session',
   mcp: false,
   fresh: true,
@@ -142,7 +142,7 @@ const exchangeIdToken = route({
         expiresAt: timestamp,
       })
       .meta({ id: 'CiKey' }),
-    description: 'The key. It is shown here only.',
+    description: 'The key. No other response shows it.',
   },
   errors: ['invalid_id_token', 'forbidden', 'limit_reached', 'rate_limited', 'service_unavailable'],
 }).to(async ({ body, by, deps }) => {

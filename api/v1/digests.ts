@@ -21,7 +21,7 @@ const fields = {
 const digest = z
   .strictObject({
     ...fields,
-    nextAt: timestamp.nullable().meta({ description: 'When the next one is due; null when off.' }),
+    nextAt: timestamp.nullable().meta({ description: 'When the next digest is due; null when off.' }),
     mailDelivery,
   })
   .meta({

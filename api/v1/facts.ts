@@ -29,7 +29,7 @@ const projectFacts = z
   })
   .meta({ id: 'ProjectFacts' });
 
-const lines = z.array(z.string()).meta({ description: 'The first five, cut at 300 characters.' });
+const lines = z.array(z.string()).meta({ description: 'The first five lines, each cut at 300 characters.' });
 
 const versionShape = {
   version: z.number().int(),
@@ -70,7 +70,7 @@ const readFacts = route({
   tag,
   summary: 'Read the facts of the project',
   description:
-    'One text that each routine with `facts: true` gets, so that they agree. The project is that of the key or the session.',
+    'One text that each routine with `facts: true` gets, so that routines agree. The project is that of the key or the session.',
   auth: 'key-or-session',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
@@ -140,7 +140,7 @@ const readFactsVersion = route({
   scope: 'routines:read',
   params: z.strictObject({
     ...params.shape,
-    factsVersion: decimal(1, 2_147_483_647).meta({ description: 'Its number.', example: 1 }),
+    factsVersion: decimal(1, 2_147_483_647).meta({ description: 'Number of the version.', example: 1 }),
   }),
   success: { status: 200, data: factsVersion, description: 'The version with its text.' },
 }).to(async ({ access, params: { projectId, factsVersion: version }, deps }) => {

@@ -43,7 +43,7 @@ const listInvitations = route({
   success: {
     status: 200,
     data: z.array(invitation),
-    description: 'Newest first; accepted and expired ones are gone.',
+    description: 'Newest first, without accepted and expired invitations.',
   },
   errors: ['forbidden'],
 }).to(async ({ access, params, query, deps }) => {
@@ -59,7 +59,7 @@ const createInvitation = route({
   tag,
   summary: 'Invite a person by e-mail address',
   description:
-    'Needs the role owner or admin. The invitation is valid for seven days and only for this address, and replaces an earlier one. Only this response has the token, and the mail if there is a mail server. Ownership can be handed over to a member afterwards.',
+    'Needs the role owner or admin. The invitation is valid for seven days and only for this address, and replaces an earlier one. Only this response has the token; with a mail server, the invitation mail has it too. Ownership can be handed over to a member afterwards.',
   auth: 'session',
   mcp: false,
   fresh: true,
@@ -72,7 +72,10 @@ const createInvitation = route({
     data: z
       .strictObject({
         ...invitation.shape,
-        token: z.string().nullable().meta({ description: 'Shown once; null when the response is repeated.' }),
+        token: z
+          .string()
+          .nullable()
+          .meta({ description: 'The token, shown once; null when the response is repeated.' }),
       })
       .meta({ id: 'CreatedInvitation' }),
     description: 'The invitation with its token.',

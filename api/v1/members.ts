@@ -26,7 +26,7 @@ function named(resource: 'apiKey' | 'connection') {
 
 const revokedKeys = z
   .array(named('apiKey').meta({ id: 'RevokedKey' }))
-  .meta({ description: 'API keys that the person had made, and that were revoked with this.' });
+  .meta({ description: 'API keys of the person that were revoked with this change.' });
 
 const changedMember = z.strictObject({ ...member.shape, revokedKeys }).meta({ id: 'ChangedMember' });
 
@@ -100,7 +100,7 @@ const removeMember = route({
     keepKeys: z
       .enum(['true', 'false'])
       .default('false')
-      .meta({ description: 'Leaves the API keys that the person made. Owners only.' }),
+      .meta({ description: 'Keeps the API keys that the person made. Only for owners.' }),
   }),
   success: { status: 200, data: removedMember, description: 'Who was removed.' },
   errors: ['forbidden', 'owner_required', 'last_owner'],

@@ -30,7 +30,7 @@ const modelTest = z
         durationMs: z.int().nullable(),
       }),
     ),
-    usage: usage.nullable().meta({ description: 'Its usage; null with `dryRun`.' }),
+    usage: usage.nullable().meta({ description: 'Usage of the test; null with `dryRun`.' }),
     abilities: modelAbilities,
   })
   .meta({ id: 'ModelTest' });

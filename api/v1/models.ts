@@ -55,18 +55,23 @@ export const modelOption = z
 const modelSource = z
   .strictObject({
     name: z.string().meta({ example: 'ollama' }),
-    label: z.string().meta({ description: 'Its name for people.', example: 'Ollama' }),
+    label: z.string().meta({ description: 'Name of the source for people.', example: 'Ollama' }),
     dialect: z.enum(MODEL_DIALECTS).meta({ description: 'The kind of server.' }),
     local: z.boolean().meta({ description: 'A server of the operator’s own, whose models cost nothing.' }),
-    baseUrl: z.string().nullable().meta({ description: 'Its address; null in production.', example: null }),
+    baseUrl: z.string().nullable().meta({ description: 'Address of the source; null in production.', example: null }),
     state: z.enum(['ready', 'stale', 'unavailable']).meta({
-      description: '`stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.',
+      description:
+        '`stale`: the source is away, and its last list is used; `unavailable`: the source has not given a list yet.',
     }),
     lastError: z.string().nullable().meta({
       description: 'One sentence about the fault of its last request, and the remedy.',
       example: 'Ollama refused the connection. Is it running?',
     }),
-    latencyMs: z.number().int().nullable().meta({ description: 'Of the last list.' }),
+    latencyMs: z
+      .number()
+      .int()
+      .nullable()
+      .meta({ description: 'Milliseconds that the request for the last list took.' }),
     models: z.number().int().meta({ description: 'The models of its last list.' }),
     fetchedAt: timestamp.nullable(),
   })

@@ -24,7 +24,7 @@ export const organization = z
   .strictObject({
     id: idOf('organization', EXAMPLE.organization),
     name: z.string(),
-    role: z.enum(['owner', 'admin', 'member']).meta({ description: 'Your role in it.' }),
+    role: z.enum(['owner', 'admin', 'member']).meta({ description: 'Your role in the organization.' }),
     createdAt: timestamp,
   })
   .meta({ id: 'Organization' });

@@ -20,10 +20,10 @@ export const question = z
     id: idOf('question', EXAMPLE.question),
     routineId: idOf('routine', EXAMPLE.routine),
     routineName: z.string(),
-    runId: runId.meta({ description: 'The run that asked it first.' }),
-    lastRunId: runId.meta({ description: 'The last run that asked the same.' }),
-    times: z.number().int().meta({ description: 'How many times runs have asked it.' }),
-    question: z.string().nullable().meta({ description: 'As a model wrote it; null once it is erased.' }),
+    runId: runId.meta({ description: 'The run that asked the question first.' }),
+    lastRunId: runId.meta({ description: 'The last run that asked the same question.' }),
+    times: z.number().int().meta({ description: 'How many times runs have asked the question.' }),
+    question: z.string().nullable().meta({ description: 'The question as a model wrote it; null once it is erased.' }),
     choices: z.array(z.string()).nullable().meta({ description: 'Answers that the model proposes.' }),
     default: z
       .string()
@@ -36,7 +36,7 @@ export const question = z
     }),
     answer: z.string().nullable(),
     answeredBy: author.nullable(),
-    decidedAt: timestamp.nullable().meta({ description: 'When it was answered, expired or closed.' }),
+    decidedAt: timestamp.nullable().meta({ description: 'When the question was answered, expired or closed.' }),
     answerRunId: runId.nullable().meta({ description: 'The run that the answer has started.' }),
     runRefused: z.string().nullable().meta({
       description:
@@ -59,12 +59,12 @@ const listQuestions = route({
   tag,
   summary: 'List the questions of runs',
   description:
-    'Runs of routines with `mayAsk` ask them, and go on without the answer. At most five of a routine are open; the same question counts once.',
+    'Runs of routines with `mayAsk` ask questions, and go on without the answer. A routine has at most five open questions; the same question counts once.',
   auth: 'key-or-session',
   mcp: { toolset: 'questions', view: VIEW },
   scope: 'runs:read',
   query: pageQuery('question', {
-    state: z.enum(STATES).optional().meta({ description: 'Only those in this state.' }),
+    state: z.enum(STATES).optional().meta({ description: 'Only questions in this state.' }),
     routineId: idOf('routine', EXAMPLE.routine).optional().meta({ description: 'Questions of this routine only.' }),
     runId: runId.optional().meta({ description: 'Questions that this run asked, first or last.' }),
   }),
@@ -99,7 +99,7 @@ const answerQuestion = route({
   tag,
   summary: 'Answer a question of a run',
   description:
-    'Once: another answer is refused, the same one again returns the same. Later runs of the routine are told it; with `afterAnswer: run` one starts now. The answer of a key without `routines:write` is material, and no instruction. It may be another text than the proposed choices.',
+    'A question is answered once: the same answer again gets the same response, another answer is refused. Later runs of the routine get the answer; with `afterAnswer: run` a run starts now. The answer of a key without `routines:write` is data, not an instruction. It may be another text than the proposed choices.',
   auth: 'key-or-session',
   mcp: { toolset: 'questions', view: [...VIEW, 'answer', 'answerRunId'] },
   scope: 'runs:write',

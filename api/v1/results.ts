@@ -32,7 +32,7 @@ const result = z
     errorMessage: z.string().nullable(),
     outcome: outcomes.nullable(),
     outcomeSummary: z.string().nullable(),
-    urgency: urgency.nullable().meta({ description: 'As on the run.' }),
+    urgency: urgency.nullable().meta({ description: 'How soon the result should be read, as `urgency` of the run.' }),
     excerpt: z.string().nullable().meta({ description: 'The beginning of the text, at most 600 characters.' }),
     goesOn: z.boolean().meta({ description: 'Whether the text continues after the excerpt.' }),
     changes: changes
@@ -57,7 +57,7 @@ const result = z
       }),
     previousRunId: idOf('run', EXAMPLE.run)
       .nullable()
-      .meta({ description: 'The run of the routine that succeeded before it.' }),
+      .meta({ description: 'The previous run of the routine that succeeded.' }),
     costUsd: dollars.nullable().meta({ description: 'US dollars.' }),
     startedAt: timestamp.nullable(),
     finishedAt: timestamp,
@@ -70,7 +70,7 @@ const result = z
         outcomeSummary: z.string().nullable(),
         resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of its result.' }),
         versionChanged: z.boolean().meta({
-          description: 'True when another version of the routine made it, which may look at something else.',
+          description: 'True when another version of the routine made that result, and may look at something else.',
         }),
       })
       .nullable()
@@ -90,10 +90,10 @@ const unread = z
     worthReadingRoutines: z.number().int().meta({ description: 'Number of routines with results worth reading.' }),
     unchanged: z.number().int(),
     unchangedRoutines: z.number().int().meta({ description: 'Number of routines with unchanged results.' }),
-    more: z.boolean().meta({ description: 'Whether there are more than the 1,000 counted ones.' }),
+    more: z.boolean().meta({ description: 'Whether there are more results than the 1,000 that are counted.' }),
     until: timestamp
       .nullable()
-      .meta({ description: 'When the newest ended, to mark all as read; null where all is read.' }),
+      .meta({ description: 'When the newest unread result ended, to mark all as read; null if all results are read.' }),
     readUntil: timestamp.nullable().meta({
       description: 'Time up to which the caller has marked all as read, for undoing that; null if they never did.',
     }),
@@ -136,7 +136,7 @@ const listResults = route({
   scope: 'runs:read',
   query: pageQuery('run', {
     q: searchedIn('the name, text, summary or error'),
-    since: instant.optional().meta({ description: 'Only those that ended at this time or later.' }),
+    since: instant.optional().meta({ description: 'Only results that ended at this time or later.' }),
     unread: flag.optional().meta({
       description: `Only results that the caller (a person or an API key) has not marked as read, or only the others. After ${results.UNREAD_DAYS} days a result counts as read.`,
     }),
@@ -180,7 +180,7 @@ const week = z
           failed: z.number().int(),
         }),
       )
-      .meta({ description: 'Today last.' }),
+      .meta({ description: 'The last seven days, today last.' }),
     truncated: z.boolean().meta({ description: 'Whether only the 20,000 newest are counted.' }),
   })
   .meta({ id: 'ResultsByDay' });

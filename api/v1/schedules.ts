@@ -25,7 +25,7 @@ const preview = z
     }),
     times: z.array(timestamp).meta({ description: 'The next five times, fewer up to `endsAt`.' }),
     jitterSeconds: z.number().int().meta({
-      description: 'How much later than each a run may start; the id of the routine decides.',
+      description: 'How much later than each time a run may start; the id of the routine decides.',
     }),
   })
   .meta({ id: 'SchedulePreview' });
@@ -41,7 +41,7 @@ const previewSchedule = route({
   tag,
   summary: 'Show the next times of a schedule',
   description:
-    'Or the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: English, and only with one reading.',
+    'For a wrong schedule, the response has the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: English, and only with one reading.',
   auth: 'key-or-session',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
@@ -54,8 +54,8 @@ const previewSchedule = route({
       example: 'weekdays at 7',
     }),
     timezone: scheduleFields.timezone.default('UTC').meta({ description: 'IANA name.', example: 'UTC' }),
-    startsAt: instantOfThisAge.optional().meta({ description: 'No times before this one.' }),
-    endsAt: instantOfThisAge.optional().meta({ description: 'No times after this one.' }),
+    startsAt: instantOfThisAge.optional().meta({ description: 'Leaves out earlier times.' }),
+    endsAt: instantOfThisAge.optional().meta({ description: 'Leaves out later times.' }),
     skipDates: z
       .string()
       .regex(DATES, 'dates with commas between them')
@@ -117,7 +117,7 @@ const occurrences = z
           routineId: idOf('routine', EXAMPLE.routine),
           routineName: z.string(),
           scheduledFor: timestamp.meta({ description: 'The time of the schedule.' }),
-          startsAt: timestamp.meta({ description: 'Later by the jitter of the routine.' }),
+          startsAt: timestamp.meta({ description: '`scheduledFor` plus the delay by the jitter of the routine.' }),
         })
         .meta({ id: 'ScheduledOccurrence' }),
     ),
@@ -133,13 +133,13 @@ const listScheduledOccurrences = route({
   id: 'listScheduledOccurrences',
   tag,
   summary: 'List the times of the active routines',
-  description: `Inside their windows, without their skipped dates. At most ${MAX_DAYS} days.`,
+  description: `The times inside the windows of the routines, without their skipped dates. A request covers at most ${MAX_DAYS} days.`,
   auth: 'key-or-session',
   mcp: { toolset: 'usage' },
   scope: 'routines:read',
   query: z.strictObject({
-    from: instantOfThisAge.meta({ description: 'Times after this one.' }),
-    to: instantOfThisAge.meta({ description: 'Up to and including this one.' }),
+    from: instantOfThisAge.meta({ description: 'Only times after this one.' }),
+    to: instantOfThisAge.meta({ description: 'Only times up to this one, itself included.' }),
   }),
   success: { status: 200, data: occurrences, description: 'In the order of their start.' },
 }).to(async ({ access, query: { from, to }, deps }) => {

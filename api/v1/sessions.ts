@@ -19,9 +19,11 @@ const session = z
     id: sessionId,
     current: z.boolean().meta({ description: 'True for the session of this request.' }),
     createdAt: timestamp,
-    updatedAt: timestamp.meta({ description: 'Use prolongs a session about once a day.' }),
+    updatedAt: timestamp.meta({
+      description: 'When the session was last prolonged. Use prolongs a session about once a day.',
+    }),
     expiresAt: timestamp,
-    address: z.string().nullable().meta({ description: 'Where it signed in from.' }),
+    address: z.string().nullable().meta({ description: 'Address from which the person signed in.' }),
     userAgent: z.string().nullable(),
   })
   .meta({ id: 'Session' });
@@ -50,7 +52,7 @@ const revokeSession = route({
   id: 'revokeSession',
   tag,
   summary: 'End a session',
-  description: 'Takes effect with the next request. Your present one can be ended too.',
+  description: 'Takes effect with the next request. You can also end your present session.',
   auth: 'session',
   mcp: false,
   params: z.strictObject({ sessionId }),

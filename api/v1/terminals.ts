@@ -11,7 +11,7 @@ const terminal = z
       description: 'The name that the terminal gives itself, which proves nothing.',
       example: 'adas-laptop',
     }),
-    address: z.string().meta({ description: 'Where its request came from.' }),
+    address: z.string().meta({ description: 'Address from which the request of the terminal came.' }),
     createdAt: timestamp,
     expiresAt: timestamp,
   })

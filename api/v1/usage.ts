@@ -25,7 +25,7 @@ const sum = {
     description: 'US dollars, a decimal string; null when no step had a price.',
     example: '0.42',
   }),
-  steps: z.number().int().meta({ description: 'Model steps.' }),
+  steps: z.number().int().meta({ description: 'Number of model steps.' }),
 };
 
 const projectUsage = z
@@ -35,7 +35,7 @@ const projectUsage = z
     groupBy: z.enum(USAGE_GROUPS),
     total: z.strictObject(sum),
     rehearsals: z.strictObject(sum).meta({
-      description: 'The part of the total that rehearsals have used: those that began in this time and are on record.',
+      description: 'Usage of the rehearsals that began in this time and are on record; part of the total.',
     }),
     groups: z
       .array(
@@ -82,7 +82,7 @@ const readProjectUsage = route({
     from: day.optional().meta({ description: 'The first day.' }),
     to: day.optional().meta({ description: 'The last day.' }),
     groupBy: z.enum(USAGE_GROUPS).default('day').meta({ description: 'What the usage is summed up by.' }),
-    splitBy: z.enum(USAGE_PARTS).optional().meta({ description: 'What each day is made of; for `groupBy=day` only.' }),
+    splitBy: z.enum(USAGE_PARTS).optional().meta({ description: 'Splits each day; only for `groupBy=day`.' }),
   }),
   success: { status: 200, data: projectUsage, description: 'The usage.' },
 }).to(async ({ access, query, deps }) => {

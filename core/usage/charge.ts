@@ -58,7 +58,7 @@ export async function spendBesideRuns<T>(
   if (prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
     throw new AppError(
       'allowance_exceeded',
-      'A budget limits the cost, and the model has no prices to reckon the cost with.',
+      'A budget limits the cost, but the model has no prices, so its cost cannot be counted.',
     );
   }
   const whole = { ...NO_USAGE, ...most };

@@ -31,7 +31,7 @@ test('a person gives an assistant access to run, it is listed, and revoked at on
   const back = await ledBack(page);
   await page.getByRole('heading', { name: `${assistant.name} wants to act for you` }).waitFor();
   await page.getByText('assistant.example', { exact: true }).waitFor();
-  await page.getByText('have entered this assistant').waitFor();
+  await page.getByText('have registered this assistant').waitFor();
   await page.getByRole('radio', { name: /^Run/ }).click();
   await page.getByRole('button', { name: 'Exactly what this allows' }).click();
   const scopes = page.getByRole('list', { name: 'Scopes' });

@@ -14,7 +14,7 @@ test('a sentence fills the form of a new routine, says what it assumed, and save
   expect(await page.getByRole('textbox', { name: 'Instructions' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Draft it' }).click();
   await page.getByText('“Every Monday at 8” means').waitFor();
-  await page.getByText(/^A run at most \$/).waitFor();
+  await page.getByText(/^Under its limits a run costs at most \$/).waitFor();
   const name = page.getByRole('textbox', { name: 'Name', exact: true });
   expect(await name.inputValue()).toBe('Watch our competitors and say what changed');
   await page.getByText('Competitor watch').first().waitFor();

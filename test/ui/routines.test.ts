@@ -113,7 +113,7 @@ test('past times are made up for, once their forecast is shown', async ({ visit,
   await dialog.getByLabel('At most').fill('2');
   await look(page);
   await dialog.getByText('for 2 runs').waitFor();
-  await dialog.getByText(/^More remain from/).waitFor();
+  await dialog.getByText(/^More missed times remain from/).waitFor();
   // A change of the form discards the forecast.
   await dialog.getByLabel('At most').fill('1');
   await look(page);

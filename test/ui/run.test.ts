@@ -158,7 +158,7 @@ test('a run is cancelled, and run again, from its page', async ({ service, perso
   await page.getByText('Asking the model').waitFor();
   await page.getByRole('button', { name: 'Cancel run' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click();
-  await page.getByText('Someone cancelled it.').waitFor();
+  await page.getByText('Someone cancelled the run.').waitFor();
   expect(await runEnded(key, run.id)).toMatchObject({ state: 'cancelled' });
   const step = page.getByRole('list', { name: 'Steps' }).getByRole('button');
   await expect.poll(() => step.innerText()).toMatch(/Model\s+Cancelled/);

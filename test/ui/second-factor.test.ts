@@ -122,7 +122,7 @@ test('an action that changes access asks for the password and then completes by 
   await form.getByRole('button', { name: 'Create key' }).click();
   const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
   await proof.getByRole('button', { name: 'Cancel' }).click();
-  await form.getByText('you did not confirm that it is you').waitFor();
+  await form.getByText('you did not confirm your identity').waitFor();
   await form.getByRole('button', { name: 'Create key' }).click();
   await proof.getByLabel('Your password').fill('not the password');
   await page.keyboard.press('Enter');

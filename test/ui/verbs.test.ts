@@ -21,7 +21,7 @@ test('the palette does with the open routine what its menu does, after the same 
   await page.getByRole('option', { name: /^Archive/ }).waitFor();
   await page.keyboard.press('Enter');
   const question = page.getByRole('dialog', { name: 'Archive Harbour watch?' });
-  await question.getByText('It runs no more').waitFor();
+  await question.getByText('The routine runs no more').waitFor();
   await question.getByRole('button', { name: 'Cancel' }).click();
   await question.waitFor({ state: 'detached' });
   expect((await client.get(`/v1/routines/${id}`)).data.state).toBe('draft');

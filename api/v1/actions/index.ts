@@ -98,12 +98,10 @@ const approveAction = route({
   return { data: presentAction(decided), headers: tagOf(decided) };
 });
 
-const note = z
-  .string()
-  .max(2_000)
-  .nullable()
-  .default(null)
-  .meta({ description: 'Why, for later runs of the routine (`{{actions}}`).', example: 'The page is back.' });
+const note = z.string().max(2_000).nullable().default(null).meta({
+  description: 'The reason, which later runs of the routine get (`{{actions}}`).',
+  example: 'The page is back.',
+});
 
 const rejectAction = route({
   method: 'POST',
@@ -111,7 +109,7 @@ const rejectAction = route({
   id: 'rejectAction',
   tag,
   summary: 'Reject a held call',
-  description: 'The call is never sent. Actions that refer to it end with it.',
+  description: 'The call is never sent. Actions that refer to the call are closed too.',
   auth: 'key-or-session',
   mcp: { toolset: 'actions' },
   scope: 'actions:write',
@@ -143,7 +141,7 @@ const approveActions = route({
   tag,
   summary: 'Approve several held calls',
   description:
-    'Each with its own verdict, in the order in which the runs asked for them, so that an action comes after those that it refers to.',
+    'Each action gets its own verdict. The order is that in which runs asked for the actions, so that an action comes after those that it refers to.',
   auth: 'key-or-session',
   mcp: { toolset: 'actions', destructive: true, view: VERDICT },
   scope: 'actions:write',

@@ -20,9 +20,11 @@ const fields = {
   id: idOf('action', EXAMPLE.action),
   routineId: idOf('routine', EXAMPLE.routine),
   routineName: z.string(),
-  runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked first.' }),
-  lastRunId: idOf('run', EXAMPLE.run).meta({ description: 'The last run that asked for it while it was open.' }),
-  times: z.number().int().meta({ description: 'How often runs have asked for it.' }),
+  runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked for the call first.' }),
+  lastRunId: idOf('run', EXAMPLE.run).meta({
+    description: 'The last run that asked for the call while the action was open.',
+  }),
+  times: z.number().int().meta({ description: 'How often runs have asked for the call.' }),
   state: z.enum(states).meta({ description: inWords(actions.ACTION_STATES) }),
   reason: wordOf(actions.ACTION_REASONS)
     .nullable()
@@ -36,7 +38,7 @@ const fields = {
   connectionId: anyId,
   connectionName: z.string(),
   account: z.string().nullable().meta({ description: 'Account of the connection at its provider, where it is known.' }),
-  toolName: z.string().meta({ description: 'Name at its server.' }),
+  toolName: z.string().meta({ description: 'Name of the tool at its server.' }),
   definitionHash: z.string(),
   arguments: args.nullable().meta({
     description:
@@ -44,17 +46,19 @@ const fields = {
     example: { title: 'Broken link on /pricing' },
   }),
   argumentsText: z.string().nullable().meta({
-    description: 'The same as JSON text for people, with all digits; invisible characters are written as escapes.',
+    description: 'The arguments as JSON text for people, with all digits; invisible characters are written as escapes.',
   }),
   digest,
-  refersTo: z.array(anyId).meta({ description: 'Actions whose results its arguments contain; they are sent first.' }),
-  modelReason: z.string().nullable().meta({ description: 'Text of the model beside the call.' }),
+  refersTo: z
+    .array(anyId)
+    .meta({ description: 'Actions whose results the arguments contain; those actions are sent first.' }),
+  modelReason: z.string().nullable().meta({ description: 'Text that the model wrote beside the call.' }),
   replaces: anyId.nullable().meta({ description: 'The action whose arguments a person changed into these.' }),
   replacedBy: anyId.nullable(),
   decidedBy: author.nullable(),
   decidedAt: timestamp.nullable(),
   createdAt: timestamp,
-  expiresAt: timestamp.meta({ description: 'Without a decision by then it is rejected as `expired`.' }),
+  expiresAt: timestamp.meta({ description: 'An action without a decision by then is rejected as `expired`.' }),
   sentAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
   isError: z.boolean().nullable(),
@@ -68,9 +72,9 @@ export const action = z.strictObject(fields).meta({ id: 'Action' });
 
 const difference = z
   .strictObject({
-    path: z.string().meta({ description: 'JSON Pointer (RFC 6901).', example: '/title' }),
-    before: z.unknown().meta({ description: 'Missing if it was added.' }),
-    after: z.unknown().meta({ description: 'Missing if it was removed.' }),
+    path: z.string().meta({ description: 'JSON Pointer (RFC 6901) to the changed argument.', example: '/title' }),
+    before: z.unknown().meta({ description: 'The earlier value; missing if the argument was added.' }),
+    after: z.unknown().meta({ description: 'The later value; missing if the argument was removed.' }),
   })
   .partial({ before: true, after: true })
   .meta({ id: 'ActionDifference' });
@@ -115,10 +119,10 @@ function inWords(list: Readonly<Record<string, string>>): string {
 export const verdict = z
   .strictObject({
     id: anyId,
-    action: action.nullable().meta({ description: 'Null where it was refused.' }),
+    action: action.nullable().meta({ description: 'The decided action; null if the decision was refused.' }),
     error: z
       .strictObject({ code: wordOf(ERRORS), message: z.string() })
       .nullable()
-      .meta({ description: 'Why it was refused; null where it was decided.' }),
+      .meta({ description: 'Why the decision was refused; null if the action was decided.' }),
   })
   .meta({ id: 'ActionVerdict' });

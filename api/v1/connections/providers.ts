@@ -24,16 +24,16 @@ const provider = z
     id: z.string().meta({ example: 'github' }),
     name: z.string().meta({ example: 'GitHub' }),
     category: z.enum(CATEGORIES),
-    auth: z.enum(['oauth', 'api_key']).meta({ description: 'By signing in, or with an API key.' }),
+    auth: z.enum(['oauth', 'api_key']).meta({ description: 'How people connect: by signing in, or with an API key.' }),
     configured: z.boolean().meta({
-      description: 'True when people can connect, because the operator has registered a client, or none is needed.',
+      description: 'True when people can connect, because the operator has registered a client or no client is needed.',
     }),
     scopes: z.array(z.string()).meta({ description: 'Scopes of a sign-in.' }),
     redirectUri: z
       .string()
       .nullable()
       .meta({ description: 'Return address that the operator registers at the provider.' }),
-    toolServer: z.string().nullable().meta({ description: 'Address of its tool server; null without one.' }),
+    toolServer: z.string().nullable().meta({ description: "Address of the provider's tool server; null without one." }),
     listsAccounts: z.boolean(),
     keyPage: z.string().nullable().meta({ description: 'Where a person makes an API key.' }),
     documentation: z.string(),
@@ -90,7 +90,7 @@ const startConnectionSignIn = route({
     data: z
       .strictObject({
         authorizationUrl: z.string(),
-        host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
+        host: z.string().meta({ description: 'Host of the sign-in address, to be shown before the browser leaves.' }),
         redirectUri: z.string(),
         expiresAt: timestamp,
       })

@@ -96,7 +96,7 @@ export const connectionPatch = z
   .strictObject({
     name: name.optional(),
     url: url.optional().meta({
-      description: 'The same address with another query, for servers that take their key there.',
+      description: 'The same address with another query, for servers that take their key in the query.',
       example: 'https://tools.example.com/mcp?api_key=k-3f8a',
     }),
     ...credentialFields,
@@ -115,12 +115,12 @@ export const connection = z
   .strictObject({
     id: idOf('connection', EXAMPLE.connection),
     kind: z.enum(CONNECTION_KINDS),
-    provider: z.string().nullable().meta({ description: 'Of a managed connection.' }),
+    provider: z.string().nullable().meta({ description: 'Provider of a managed connection.' }),
     name: z.string(),
     url: z.string().nullable().meta({ description: 'The MCP endpoint; values of its query are `[redacted]`.' }),
     auth: z.enum(CONNECTION_AUTHS),
     accountLabel: z.string().nullable(),
-    scopes: z.array(z.string()).meta({ description: 'Granted by the provider.' }),
+    scopes: z.array(z.string()).meta({ description: 'Scopes that the provider granted.' }),
     server: z
       .strictObject({
         name: z.string(),
@@ -137,14 +137,16 @@ export const connection = z
       .meta({ description: 'Why the connection is not ready.' }),
     createdAt: timestamp,
     updatedAt: timestamp,
-    checkedAt: timestamp.nullable().meta({ description: 'When its server last passed the check.' }),
+    checkedAt: timestamp.nullable().meta({ description: 'When the server last passed the check.' }),
   })
   .meta({ id: 'Connection' });
 
 export const deletedConnection = z
   .strictObject({
     ...connection.shape,
-    draftedRoutineIds: z.array(z.string()).meta({ description: 'Routines that used it and went back to draft.' }),
+    draftedRoutineIds: z
+      .array(z.string())
+      .meta({ description: 'Routines that used the connection and went back to draft.' }),
   })
   .meta({ id: 'DeletedConnection' });
 

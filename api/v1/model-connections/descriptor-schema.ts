@@ -9,7 +9,7 @@ const AUTH_TYPES = ['managed', 'device_code', 'oauth', 'api_key'] as const satis
 const viewer = z
   .strictObject({
     kind: z.enum(['session', 'api_key']),
-    userId: z.string().nullable().meta({ description: 'Of the session; null for an API key.' }),
+    userId: z.string().nullable().meta({ description: 'Id of the person of the session; null for an API key.' }),
     canConnect: z.boolean(),
     reason: z
       .strictObject({ code: z.enum(codes()), message: z.string() })

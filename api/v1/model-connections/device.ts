@@ -39,7 +39,7 @@ const deviceAttempt = z
     expiresAt: timestamp,
     connectionId: modelConnectionId
       .nullable()
-      .meta({ description: 'The account that it has connected, or that is signed in to again.' }),
+      .meta({ description: 'The account that the attempt has connected or signed in to again.' }),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   })
   .meta({ id: 'DeviceSignIn' });
@@ -75,7 +75,7 @@ const pollDeviceSignIn = route({
   tag,
   summary: 'Poll a device-code attempt',
   description:
-    'Only for the person who began it; others get 404. The provider is asked at most once in `intervalSeconds`, which grows when the provider requests that.',
+    'Only for the person who began the attempt; others get 404. The provider is asked at most once in `intervalSeconds`, which grows when the provider requests that.',
   auth: 'owner-session',
   mcp: false,
   scope: 'connections:write',
@@ -92,7 +92,7 @@ const cancelDeviceSignIn = route({
   id: 'cancelDeviceSignIn',
   tag,
   summary: 'Cancel a device-code attempt',
-  description: 'One that has ended stays as it is.',
+  description: 'An attempt that has ended stays as it is.',
   auth: 'owner-session',
   mcp: false,
   scope: 'connections:write',

@@ -36,7 +36,8 @@ const readKeyProvider = route({
   id: 'readKeyProvider',
   tag,
   summary: 'Read the provider that takes API keys',
-  description: 'Its descriptor, whether it is enabled, and the page on which a person makes a key.',
+  description:
+    'The descriptor of the provider, whether the provider is enabled, and the page on which a person makes a key.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:read',

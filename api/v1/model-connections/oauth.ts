@@ -33,7 +33,7 @@ const startModelSignIn = route({
     data: z
       .strictObject({
         authorizationUrl: z.string(),
-        host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
+        host: z.string().meta({ description: 'Host of the sign-in address, to be shown before the browser leaves.' }),
         redirectUri: z.string(),
         redirect: z.enum(['callback', 'paste']),
         expiresAt: timestamp,
@@ -67,7 +67,7 @@ const returnedQuery = z.object({
     .min(1)
     .max(500)
     .optional()
-    .meta({ description: 'Where the provider issues a client of its own.' }),
+    .meta({ description: 'Id of the client, if the provider issues a client of its own.' }),
   address: z
     .string()
     .max(8_000)

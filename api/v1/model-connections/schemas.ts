@@ -32,9 +32,9 @@ const STATUSES = [...MODEL_CONNECTION_STATES, 'provider_disabled'] as const;
 const revocation = z
   .strictObject({
     revokedAt: timestamp,
-    revokedBy: z.string().nullable().meta({ description: 'Id of who revoked it.' }),
+    revokedBy: z.string().nullable().meta({ description: 'Id of the person who revoked the account.' }),
     reason: z.enum(['owner', 'member_removed', 'project_deleted']).nullable(),
-    pausedRoutineCount: z.number().int().meta({ description: 'Routines that were paused with it.' }),
+    pausedRoutineCount: z.number().int().meta({ description: 'Number of routines that were paused with the account.' }),
     providerRevocation: z.enum(['pending', 'revoked', 'unsupported', 'failed']).meta({
       description:
         'State of the revocation at the provider (RFC 7009), which is tried for a day; then the credential is erased here anyway.',
@@ -48,7 +48,7 @@ export const modelConnection = z
     provider: z.enum(SLOTS),
     providerName: z.string(),
     accountLabel: z.string().meta({
-      description: 'Safe to show: never a whole address.',
+      description: 'Label of the account, safe to show: never a whole address.',
       example: 'a…@example.com',
     }),
     owner: z.strictObject({
@@ -65,10 +65,10 @@ export const modelConnection = z
       .meta({ description: 'Why the account cannot be used: one of a fixed list.' }),
     availableFrom: timestamp
       .nullable()
-      .meta({ description: 'Its allowance is used up until then; routines wait for it.' }),
+      .meta({ description: 'The allowance of the account is used up until then; routines wait.' }),
     modelCount: z.number().int(),
-    runCount: z.number().int().meta({ description: 'Runs that used it.' }),
-    validatedAt: timestamp.nullable().meta({ description: 'When the provider last accepted it.' }),
+    runCount: z.number().int().meta({ description: 'Number of runs that used the account.' }),
+    validatedAt: timestamp.nullable().meta({ description: 'When the provider last accepted the credential.' }),
     lastUsedAt: timestamp.nullable(),
     createdAt: timestamp,
     updatedAt: timestamp,

@@ -42,7 +42,9 @@ const routineDraft = z
     }),
     definition,
     assumptions: lines.meta({ description: 'Assumptions beyond the sentence.' }),
-    questions: lines.meta({ description: 'Questions for a person before it can work; at most three.' }),
+    questions: lines.meta({
+      description: 'Questions that a person has to answer before the routine can work; at most three.',
+    }),
     nextRuns: z.array(timestamp).meta({ description: 'The first five times of the schedule.' }),
     forecast: z
       .strictObject({
@@ -57,7 +59,7 @@ const routineDraft = z
       .nullable()
       .meta({
         id: 'DraftForecast',
-        description: `The most that it can use in ${FORECAST_DAYS} days by the limits of a new routine; null without schedule or model.`,
+        description: `The most that the drafted routine can use in ${FORECAST_DAYS} days under the limits of a new routine; null without schedule or model.`,
       }),
     missing: z.strictObject({
       connections: z.array(z.enum(NEEDS)).meta({ description: 'Kinds of data that no known tool seems to offer.' }),
@@ -154,11 +156,11 @@ const blueprint = z
         .strictObject({
           name: z.string().meta({ description: 'Name of the variable.' }),
           label: z.string(),
-          type: z.enum(drafts.SLOT_TYPES).meta({ description: '`list` has a line for each.' }),
+          type: z.enum(drafts.SLOT_TYPES).meta({ description: '`list` has a line for each item.' }),
           sample: z.string().meta({ description: 'An answer that a person could give.' }),
-          least: z.int().meta({ description: 'Of a number.' }),
-          most: z.int().meta({ description: 'Of a number.' }),
-          choices: lines.meta({ description: 'Of a choice.' }),
+          least: z.int().meta({ description: 'The least value of a number.' }),
+          most: z.int().meta({ description: 'The greatest value of a number.' }),
+          choices: lines.meta({ description: 'The answers to choose from.' }),
         })
         .meta({ id: 'BlueprintSlot' }),
     ),

@@ -36,7 +36,7 @@ export const estimate = z
       description:
         '`version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.',
     }),
-    sampleSize: z.number().int().meta({ description: 'The runs that it is taken from.' }),
+    sampleSize: z.number().int().meta({ description: 'Number of runs that the estimate is taken from.' }),
     pricing: z.enum(ESTIMATE_PRICINGS).meta({
       description:
         '`directory`: the present prices of the model directory; `recorded`: the recorded cost of the runs, because the directory has no prices; `unpriced`: the model has no prices, so there are only tokens.',
@@ -52,11 +52,11 @@ const limitForecast = z
     scope: z.enum(LIMIT_SCOPES),
     limit: z.enum(LIMIT_NAMES),
     max: dollars.meta({
-      description: 'Tokens, US dollars or runs, as a decimal string; the others likewise.',
+      description: 'Tokens, US dollars or runs, as a decimal string, like all amounts of this limit.',
       example: '25',
     }),
     used: dollars.meta({
-      description: 'What all have used of the present day, month or period.',
+      description: 'Usage by all routines in the present day, month or period.',
       example: '3.2',
     }),
     othersPerDay: dollars.meta({
@@ -67,7 +67,7 @@ const limitForecast = z
       description:
         'The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices.',
     }),
-    raisedBy: z.string().meta({ description: 'Who may raise it.', example: RAISED_BY.project }),
+    raisedBy: z.string().meta({ description: 'Who may raise the limit.', example: RAISED_BY.project }),
   })
   .meta({ id: 'LimitForecast' });
 

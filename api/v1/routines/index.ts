@@ -39,14 +39,14 @@ const listRoutines = route({
   scope: 'routines:read',
   query: pageQuery('routine', {
     q: searchedIn('the name'),
-    state: z.enum(routines.ROUTINE_STATES).optional().meta({ description: 'Only those in this state.' }),
+    state: z.enum(routines.ROUTINE_STATES).optional().meta({ description: 'Only routines in this state.' }),
     stateChangedBy: z.enum(['service', 'person']).optional().meta({
       description:
         'Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed.',
     }),
     sendsResults: z.enum(['true', 'false']).optional().meta({
       description:
-        'Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not.',
+        'Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only routines that send none.',
     }),
     uses: z
       .string()

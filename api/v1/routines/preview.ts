@@ -38,15 +38,15 @@ const runPreview = z
     skills: z
       .array(
         z.strictObject({
-          reference: z.string().meta({ description: 'Slug or id.', example: 'seo-audit' }),
+          reference: z.string().meta({ description: 'Slug or id of the skill.', example: 'seo-audit' }),
           name: z.string(),
         }),
       )
-      .meta({ description: 'In order, without those that were deleted since.' }),
+      .meta({ description: 'The skills in order, without deleted ones.' }),
     facts: z
       .strictObject({
-        version: z.number().int().meta({ description: '0 where there are none.' }),
-        length: z.number().int().meta({ description: 'Characters.' }),
+        version: z.number().int().meta({ description: 'Version of the facts; 0 if there are none.' }),
+        length: z.number().int().meta({ description: 'Characters of the facts.' }),
       })
       .nullable()
       .meta({

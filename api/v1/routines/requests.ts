@@ -59,7 +59,7 @@ export const activateBody = z
       deprecated: true,
     }),
     refuseOverBudget: z.boolean().default(false).meta({
-      description: 'Refuses it where its forecast says that a limit runs out within 30 days.',
+      description: 'Refuses the activation if the forecast says that a limit runs out within 30 days.',
     }),
   })
   .meta({ id: 'ActivateRoutine' });

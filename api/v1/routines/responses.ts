@@ -60,7 +60,7 @@ export const warnings = z
     z
       .strictObject({
         code: z.enum(WARNING_CODES),
-        skill: z.string().optional().meta({ description: 'The attached skill that it is about.' }),
+        skill: z.string().optional().meta({ description: 'The attached skill that the warning is about.' }),
         need: z.enum(NEEDS).optional().meta({ description: 'What the skill works on.' }),
         message: z.string(),
       })
@@ -84,7 +84,7 @@ export const routineCheck = z
         .strictObject({
           code: z
             .string()
-            .meta({ description: 'Code of the error that saving it would cause.', example: 'invalid_model' }),
+            .meta({ description: 'Code of the error that saving the routine would cause.', example: 'invalid_model' }),
           path: z.string().nullable().meta({ description: 'The field, such as `skills[1]`; null for none.' }),
           message: z.string(),
         })
@@ -96,7 +96,11 @@ export const routineCheck = z
 export const webhookTest = z
   .strictObject({
     id: idOf('delivery', EXAMPLE.delivery).meta({ description: 'The `webhook-id` of the event.' }),
-    status: z.number().int().nullable().meta({ description: 'Null where the receiver did not respond.' }),
+    status: z
+      .number()
+      .int()
+      .nullable()
+      .meta({ description: 'HTTP status of the response; null if the receiver did not respond.' }),
     error: z.string().nullable().meta({ description: 'Why there was no response.' }),
     durationMs: z.number().int(),
     responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
@@ -125,7 +129,7 @@ export const rotatedRoutine = z
 const activation = z
   .strictObject({
     ready: z.boolean().meta({
-      description: 'Whether activating it would be accepted now.',
+      description: 'Whether an activation would be accepted now.',
     }),
     proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
       description:
@@ -153,7 +157,7 @@ export const proposal = z
       .enum(dropReasons)
       .nullable()
       .meta({
-        description: `Why it was dropped. ${dropReasons.map((word) => `\`${word}\`: ${proposals.DROP_REASONS[word]}`).join('; ')}.`,
+        description: `Why the proposal was dropped. ${dropReasons.map((word) => `\`${word}\`: ${proposals.DROP_REASONS[word]}`).join('; ')}.`,
       }),
     createdAt: timestamp,
     endedAt: timestamp.nullable(),
@@ -176,7 +180,7 @@ export const routineDetail = z
     ...shape,
     nextRuns: z.array(timestamp).meta({
       description:
-        'The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter.',
+        'The next five times at which scheduled runs would start if the routine were active now: within its window, without its skipped dates, including jitter.',
     }),
     activation,
     proposal: proposal.nullable().meta({ description: 'The latest proposal of a change, open or ended.' }),

@@ -25,7 +25,9 @@ const series = z
         z
           .strictObject({
             key: z.union([z.string(), number, z.boolean()]).nullable(),
-            values: z.array(number.nullable()).meta({ description: 'One for each run; null where it has none.' }),
+            values: z
+              .array(number.nullable())
+              .meta({ description: 'One number for each run; null if the run has none.' }),
           })
           .meta({ id: 'ItemOfSeries' }),
       )
@@ -49,8 +51,8 @@ export const readSeries = route({
   query: z.strictObject({
     field: z.string().min(1).max(200).optional().meta({ description: 'Name of the number.', example: 'price' }),
     key: z.string().max(1_000).optional().meta({ description: 'Only the item with this key, as text.' }),
-    upTo: idOf('run', EXAMPLE.run).optional().meta({ description: 'The last run that counts.' }),
-    limit: decimal(1, results.MAX_RUNS_OF_SERIES).default(30).meta({ description: 'Runs.' }),
+    upTo: idOf('run', EXAMPLE.run).optional().meta({ description: 'The last run of the series.' }),
+    limit: decimal(1, results.MAX_RUNS_OF_SERIES).default(30).meta({ description: 'The most runs to read.' }),
   }),
   success: { status: 200, data: series, description: 'The numbers.' },
 }).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {

@@ -21,7 +21,7 @@ const summary = {
   createdBy: author.nullable().meta({
     description: 'The person or the API key that made it; null when the service made it, or the author is unknown.',
   }),
-  restoredFrom: z.number().int().nullable().meta({ description: 'The revision that it took over again.' }),
+  restoredFrom: z.number().int().nullable().meta({ description: 'The earlier revision that this version restored.' }),
   changed: z.array(z.enum(VERSION_FIELDS)).meta({
     description: 'Differences from the revision before; empty for the first one on record.',
     example: ['instructions'],
@@ -34,7 +34,7 @@ const tool = z
   .strictObject({
     connectionId: idOf('connection', EXAMPLE.connection),
     name: z.string(),
-    definitionHash: z.string().nullable().meta({ description: 'Of the definition that was confirmed.' }),
+    definitionHash: z.string().nullable().meta({ description: 'Hash of the confirmed definition.' }),
     maxCallsPerRun: z.number().int().nullable(),
     argumentSchemaHash: z
       .string()
@@ -61,7 +61,7 @@ export const version = versionWith(DEFINITION);
 export const versionParams = z.strictObject({
   routineId: idOf('routine', EXAMPLE.routine),
   revision: decimal(-2_147_483_648, 2_147_483_647).meta({
-    description: 'Revision of the routine; below zero for that of a proposal.',
+    description: 'Revision of the routine; below zero for a proposal.',
     example: 1,
   }),
 });

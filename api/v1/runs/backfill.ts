@@ -13,10 +13,10 @@ const count = z.number().int();
 const leftOut = z
   .strictObject({
     alreadyRan: count.meta({
-      description: 'The time has a scheduled run, or a person has repeated it, or its gate saw no change.',
+      description: 'Times that have a scheduled run, that a person has repeated, or at which the gate saw no change.',
     }),
-    alreadyBackfilled: count.meta({ description: 'Another backfill has made a run for it.' }),
-    stillDue: count.meta({ description: 'The schedule is about to account for it.' }),
+    alreadyBackfilled: count.meta({ description: 'Times for which another backfill has made a run.' }),
+    stillDue: count.meta({ description: 'Times that the schedule is about to handle itself.' }),
   })
   .meta({
     id: 'LeftOut',
@@ -31,7 +31,7 @@ const madeBackfill = z
   .strictObject({
     id: idOf('backfill', EXAMPLE.backfill),
     routineId: idOf('routine', EXAMPLE.routine),
-    routineRevision: count.meta({ description: 'The version that its runs execute.' }),
+    routineRevision: count.meta({ description: 'The version that the runs execute.' }),
     runs: z
       .array(z.strictObject({ id: idOf('run', EXAMPLE.run), scheduledFor: timestamp }))
       .meta({ description: 'The queued runs and their instants, the earliest first.' }),

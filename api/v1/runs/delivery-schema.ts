@@ -48,7 +48,7 @@ export const chatDelivery = z
   .strictObject({
     id: idOf('chatDelivery', EXAMPLE.chatDelivery),
     chatId: idOf('chat', EXAMPLE.chat),
-    chatName: z.string().nullable().meta({ description: 'Null once the chat is deleted.' }),
+    chatName: z.string().nullable().meta({ description: 'Name of the chat; null once the chat is deleted.' }),
     kind: z.enum(CHAT_KINDS).nullable(),
     state: z.enum(['pending', 'delivered', 'failed']),
     reason: wordOf(CHAT_FAILURES)
@@ -73,10 +73,10 @@ export const notification = z
         'has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.',
     }),
     at: timestamp.meta({
-      description: 'When it reached its state; while it waits, when it was queued.',
+      description: 'When the message reached its state; for a waiting message, when it was queued.',
     }),
     attempts: z.number().int(),
     nextAttemptAt: timestamp.nullable(),
-    error: z.string().nullable().meta({ description: 'Of the last attempt.' }),
+    error: z.string().nullable().meta({ description: 'Error of the last attempt.' }),
   })
   .meta({ id: 'RunNotification' });

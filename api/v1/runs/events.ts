@@ -25,14 +25,18 @@ const runEvent = z
       event: z.literal('text'),
       data: z.strictObject({
         index: z.int().meta({ description: 'The step that is under way.' }),
-        attempt: z.int().meta({ description: 'A higher one than before has begun the step again.' }),
-        begins: z.boolean().meta({ description: 'The text begins here, in place of all before it. Else it goes on.' }),
+        attempt: z.int().meta({
+          description: 'Attempt at the step. A higher number than before means that the step has begun again.',
+        }),
+        begins: z.boolean().meta({
+          description: 'True if this text replaces all earlier text of the step; false if it continues that text.',
+        }),
         text: z.string(),
       }),
     }),
     z.strictObject({
       event: z.literal('end'),
-      retryMs: z.int().meta({ description: 'The `retry` field: when to come again.' }),
+      retryMs: z.int().meta({ description: 'The `retry` field: milliseconds until the client should connect again.' }),
       data: z.strictObject({ reason: z.enum(STREAM_END_NAMES), message: z.string() }),
     }),
   ])

@@ -15,9 +15,9 @@ export const gateVerdict = z
     asked: z
       .strictObject({
         tool: z.strictObject({ policyId: idOf('policy', EXAMPLE.policy), name: z.string().nullable() }).nullable(),
-        url: z.string().nullable().meta({ description: 'Without its query.' }),
+        url: z.string().nullable().meta({ description: 'The address that was asked, without its query.' }),
         status: z.number().int().nullable().meta({ description: 'HTTP status of the response.' }),
-        sent: z.boolean().meta({ description: 'False when it was refused, or never arrived.' }),
+        sent: z.boolean().meta({ description: 'False when the request was refused or never arrived.' }),
       })
       .meta({ description: 'The call that was made. It costs no tokens.' }),
     changed: z.boolean().nullable().meta({
@@ -25,7 +25,7 @@ export const gateVerdict = z
     }),
     failed: z.boolean().meta({ description: 'True if the gate failed, and woke the model for that reason.' }),
     reason: z.enum(reasons).meta({
-      description: `Why it woke the model, or did not: ${Object.entries(GATE_REASONS)
+      description: `Why the gate woke the model, or did not: ${Object.entries(GATE_REASONS)
         .map(([reason, why]) => `\`${reason}\` (${why})`)
         .join(', ')}.`,
     }),
@@ -37,7 +37,7 @@ export const gateVerdict = z
     valueLength: z.number().int().nullable(),
   })
   .nullable()
-  .meta({ id: 'GateVerdict', description: 'The finding of its gate; null without one.' });
+  .meta({ id: 'GateVerdict', description: 'The finding of the gate; null without one.' });
 
 /** Returns the verdict of a gate for a response, with the beginning of the value. */
 export function seenByGate(row: GateVerdict | null) {

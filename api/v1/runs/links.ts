@@ -13,11 +13,11 @@ const sharedLink = z
   .strictObject({
     id: idOf('sharedLink', EXAMPLE.sharedLink),
     runId: idOf('run', EXAMPLE.run),
-    createdBy: author.nullable().meta({ description: 'Null where the account or the key is gone.' }),
+    createdBy: author.nullable().meta({ description: 'Author of the link; null if the account or the key is gone.' }),
     createdAt: timestamp,
     expiresAt: timestamp,
-    views: z.number().int().meta({ description: 'How often the result was read by it.' }),
-    lastSeenAt: timestamp.nullable().meta({ description: 'When it was read last.' }),
+    views: z.number().int().meta({ description: 'How often the result was read through this link.' }),
+    lastSeenAt: timestamp.nullable().meta({ description: 'When the result was last read through this link.' }),
   })
   .meta({ id: 'SharedLink' });
 
@@ -28,7 +28,7 @@ const createSharedLink = route({
   tag,
   summary: 'Share a result by a link',
   description:
-    'Everyone who has the link reads the result and its data, without a sign-in and nothing else of the run, until it expires, is deleted, or the content of the run is erased. The project has to allow it, see `sharedLinksEnabled`. The address is in this response and nowhere else.',
+    'Everyone who has the link can read the result and its data without a sign-in, but nothing else of the run, until the link expires, is deleted, or the content of the run is erased. The project has to allow links, see `sharedLinksEnabled`. The address is in this response and nowhere else.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',
@@ -41,7 +41,7 @@ const createSharedLink = route({
         .min(1)
         .max(links.LONGEST_DAYS)
         .default(7)
-        .meta({ description: 'Days until it ends.' }),
+        .meta({ description: 'Days until the link ends.' }),
     })
     .meta({ id: 'CreateSharedLink' }),
   bodyOptional: true,
@@ -53,7 +53,7 @@ const createSharedLink = route({
       .strictObject({
         ...sharedLink.shape,
         url: z.string().nullable().meta({
-          description: 'Shown once; null when the response is repeated.',
+          description: 'Address of the link, shown once; null when the response is repeated.',
           example: 'https://app.example.com/shared#jH8v…',
         }),
       })
@@ -77,7 +77,7 @@ const listSharedLinks = route({
   mcp: false,
   scope: 'runs:read',
   params: runParams,
-  success: { status: 200, data: z.array(sharedLink), description: 'Those that hold, at most 20, newest first.' },
+  success: { status: 200, data: z.array(sharedLink), description: 'Links that still work, at most 20, newest first.' },
 }).to(async ({ access: { projectId }, params: { runId }, deps }) => {
   const found = await links.listSharedLinks(deps.database, { projectId, runId });
   return { data: found.map((link) => present(sharedLink, link)) };

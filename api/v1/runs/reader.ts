@@ -14,7 +14,7 @@ export const giveVerdict = route({
   tag: 'Runs',
   summary: 'Say whether a result was useful',
   description:
-    'Stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
+    'The verdict is stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',

@@ -24,7 +24,7 @@ const recentRuns = z
           .strictObject({
             ...ended,
             at: timestamp.meta({
-              description: 'When it began; before that, when it was to begin or was asked for.',
+              description: 'When the run began; before that, when it was due or requested.',
             }),
           })
           .meta({ id: 'RecentRun' }),
@@ -41,7 +41,7 @@ const recentRuns = z
       .nullable()
       .meta({
         id: 'LastEndedRun',
-        description: 'The latest that succeeded, failed or was cancelled; null without one.',
+        description: 'The latest run that succeeded, failed or was cancelled; null without one.',
       }),
   })
   .meta({ id: 'RoutineRecentRuns' });
@@ -57,7 +57,7 @@ export const listRecentRuns = route({
   mcp: false,
   scope: 'runs:read',
   query: pageQuery('routine', {
-    perRoutine: decimal(1, runs.MAX_RECENT).default(10).meta({ description: 'The runs of one routine.' }),
+    perRoutine: decimal(1, runs.MAX_RECENT).default(10).meta({ description: 'The most runs of each routine.' }),
   }),
   success: {
     status: 200,

@@ -16,7 +16,7 @@ export const withheld = z
   .meta({
     description: `Why no webhook got an event about its end: ${Object.entries(WITHHELD)
       .map(([reason, why]) => `\`${reason}\` (${why})`)
-      .join(', ')}. Null where one was, or where there is nothing to tell.`,
+      .join(', ')}. Null if a webhook got the event, or if there is none to send.`,
   });
 
 export const data = z.unknown().meta({
@@ -80,7 +80,7 @@ export const changesSummary = z.strictObject(comparison).meta({ id: 'RunChangesS
 export const runDiff = z
   .strictObject({
     runId: idOf('run', EXAMPLE.run),
-    against: comparison.against.meta({ description: 'The run that it is compared with.' }),
+    against: comparison.against.meta({ description: 'The other run of the comparison.' }),
     counts,
     ...items,
   })

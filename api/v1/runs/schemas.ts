@@ -28,7 +28,7 @@ const shortShape = {
   routineId: idOf('routine', EXAMPLE.routine),
   routineRevision: z.number().int().meta({
     description:
-      'The version that it executes; below zero for a proposed change that is being tried, or was not taken over.',
+      'The version that the run executes; below zero for a proposed change that is being tried, or was not taken over.',
   }),
   trigger: z.enum(TRIGGERS),
   state: z.enum(RUN_STATES),
@@ -56,20 +56,20 @@ const shortShape = {
   ...outcomeFields,
   withheld,
   scheduledFor: timestamp.nullable().meta({
-    description: 'Its instant of the schedule, or that of the run that it repeats.',
+    description: 'The instant of the schedule at which the run was due; for a repeated run, that of the original.',
   }),
   runAt: timestamp.nullable().meta({
-    description: 'The time that it was asked for, before which it does not start.',
+    description: 'The requested time, before which the run does not start.',
   }),
   backfillId: idOf('backfill', EXAMPLE.backfill)
     .nullable()
-    .meta({ description: 'The backfill that it belongs to.', example: EXAMPLE.backfill }),
+    .meta({ description: 'The backfill that the run belongs to.', example: EXAMPLE.backfill }),
   skipped: z
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
-    .meta({ description: 'Of a `skipped` run: the occurrences it accounts for.' }),
+    .meta({ description: 'Number of occurrences that a `skipped` run stands for.' }),
   retryOf: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'The run that it repeats, which may have been deleted since.',
+    description: 'The run that this one repeats; it may have been deleted since.',
   }),
   followsUp: idOf('run', EXAMPLE.run).nullable().meta({
     description: 'For a `follow_up`: the run whose result the question is about, which may have been deleted since.',
@@ -77,12 +77,15 @@ const shortShape = {
   verdict: z
     .strictObject({
       useful: z.boolean(),
-      note: z.string().nullable().meta({ description: 'Null where there is none, and once content is erased.' }),
-      by: author.nullable().meta({ description: 'The last writer; null when they are gone.' }),
+      note: z
+        .string()
+        .nullable()
+        .meta({ description: 'Note of the reader; null without one, and once the content of the run is erased.' }),
+      by: author.nullable().meta({ description: 'The last writer; null if the account or the key is gone.' }),
       at: timestamp,
     })
     .nullable()
-    .meta({ id: 'RunVerdict', description: 'The opinion of a reader about its result; null without one.' }),
+    .meta({ id: 'RunVerdict', description: 'The opinion of a reader about the result; null without one.' }),
   model: z
     .strictObject({
       provider: wordOf(MODEL_PROVIDERS),
@@ -93,10 +96,10 @@ const shortShape = {
   stepCount: z.number().int().meta({ description: 'Model steps on record.' }),
   usage,
   cancelRequestedAt: timestamp.nullable(),
-  pinned: z.boolean().meta({ description: 'Whether it is kept beyond the retention of its project.' }),
+  pinned: z.boolean().meta({ description: 'Whether the run is kept beyond the retention of its project.' }),
   contentErasedAt: timestamp.nullable().meta({
     description:
-      'When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook ' +
+      'When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook ' +
       'deliveries are null, and its variables empty. Null while the content is kept.',
   }),
   createdAt: timestamp,
@@ -106,11 +109,11 @@ const shortShape = {
 
 const shape = {
   ...shortShape,
-  variables: z.record(z.string(), z.string()).meta({ description: "This run's own values." }),
+  variables: z.record(z.string(), z.string()).meta({ description: 'Values that were given for this run.' }),
   message: z.string().nullable().meta({ description: 'The question of a `follow_up`.' }),
-  result: z.string().nullable().meta({ description: 'The text of its last step.' }),
+  result: z.string().nullable().meta({ description: 'The text of the last step.' }),
   data,
-  changes: changes.nullable().meta({ description: 'Null unless it has data.' }),
+  changes: changes.nullable().meta({ description: 'Differences of the data; null for a run without data.' }),
 };
 
 const routineName = z.string().meta({ description: 'The present name of the routine.' });
@@ -136,13 +139,13 @@ export const runDetail = z
       description:
         'The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result.',
     }),
-    nextResultId: nearby.meta({ description: 'The result after it, found in the same way.' }),
+    nextResultId: nearby.meta({ description: 'The run with the next result, found in the same way.' }),
     lastGoodRunId: nearby.meta({ description: 'The newest earlier run of the routine that succeeded.' }),
     resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
-      description: 'The `resultSchema` of its data; null without data, and when its version is deleted.',
+      description: 'The `resultSchema` of the data; null without data, and when its version is deleted.',
     }),
     queuedSeconds: z.number().nullable().meta({
-      description: 'Time that it waited, up to now, its beginning or its end.',
+      description: 'Time that the run waited: until it began or ended, or until now.',
     }),
     waitingFor: z
       .enum(waits)
@@ -159,7 +162,7 @@ export const runDetail = z
     }),
     factsVersion: z.number().int().nullable().meta({
       description:
-        'The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
+        'The version of the project’s facts that the run got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
     }),
     gate: gateVerdict,
     steps: z.array(step),
@@ -169,17 +172,20 @@ export const runDetail = z
           stepIndex: z.number().int(),
           name: z.string().meta({ description: 'Name that the model uses.' }),
           connectionName: z.string().nullable().meta({ description: 'Null for a tool of the service.' }),
-          arguments: z.string().nullable().meta({ description: 'JSON text; null once it is erased or left out.' }),
+          arguments: z
+            .string()
+            .nullable()
+            .meta({ description: 'The arguments as JSON text; null once they are erased or left out.' }),
         }),
       )
-      .meta({ description: 'Of a rehearsal: the calls that it did not make, in order.' }),
+      .meta({ description: 'For a rehearsal: the calls that it did not make, in order.' }),
     textsLeftOutFrom: z.number().int().nullable().meta({
       description:
         'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
     }),
     webhookDeliveries: z.array(delivery),
-    chatDeliveries: z.array(chatDelivery).meta({ description: 'Its deliveries to chats.' }),
-    notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
+    chatDeliveries: z.array(chatDelivery).meta({ description: 'Deliveries of the run to chats.' }),
+    notifications: z.array(notification).meta({ description: 'Mails and pings about the run.' }),
     followUps: z
       .array(
         z
@@ -193,19 +199,19 @@ export const runDetail = z
           })
           .meta({ id: 'FollowUp' }),
       )
-      .meta({ description: 'The last 50 questions about its result, in order, each a run of its own.' }),
+      .meta({ description: 'The last 50 questions about the result, in order. Each question is a run of its own.' }),
     workflowUrl: z.string().nullable().meta({
       description:
-        'Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
+        'Address of the workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
     }),
   })
   .meta({ id: 'RunDetail' });
 
 export const runQuery = pageQuery('run', {
   q: searchedIn('the name, result, summary or error'),
-  state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
+  state: z.enum(RUN_STATES).optional().meta({ description: 'Only runs in this state.' }),
   trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only runs with this trigger.' }),
-  outcome: outcomes.optional().meta({ description: 'Only those that succeeded with this outcome.' }),
+  outcome: outcomes.optional().meta({ description: 'Only runs that succeeded with this outcome.' }),
   backfillId: idOf('backfill', EXAMPLE.backfill)
     .optional()
     .meta({ description: 'Only runs of this backfill.', example: EXAMPLE.backfill }),
@@ -213,12 +219,12 @@ export const runQuery = pageQuery('run', {
     .datetime({ offset: true })
     .transform((text) => new Date(text))
     .optional()
-    .meta({ description: 'Created at or after this time.' }),
+    .meta({ description: 'Only runs created at or after this time.' }),
   until: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
     .optional()
-    .meta({ description: 'Created before this time.' }),
+    .meta({ description: 'Only runs created before this time.' }),
 });
 
 export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });

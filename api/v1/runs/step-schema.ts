@@ -14,7 +14,7 @@ const toolCall = z
   .strictObject({
     name: z.string().meta({ description: 'Name that the model uses.' }),
     toolName: nullableText.meta({
-      description: 'Name at its server; null if the run has no such tool.',
+      description: 'Name of the tool at its server; null if the run has no such tool.',
     }),
     connectionId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     connectionName: nullableText.meta({
@@ -24,10 +24,11 @@ const toolCall = z
     }),
     policyId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     arguments: nullableText.meta({
-      description: 'JSON text. Here and below secrets are removed and long texts cut at 16,000 characters.',
+      description:
+        'The arguments as JSON text. In all texts of a step, secrets are removed and long texts cut at 16,000 characters.',
       example: '{"message":"hello"}',
     }),
-    argumentsLength: nullableLength.meta({ description: 'Characters before the cut.' }),
+    argumentsLength: nullableLength.meta({ description: 'Characters of the arguments before they were cut.' }),
     isError: z.boolean().nullable(),
     result: nullableText.meta({ description: "The text of the tool's response." }),
     resultLength: nullableLength,
@@ -43,7 +44,7 @@ const toolCall = z
           uri: nullableText,
         }),
       )
-      .meta({ description: 'Other contents of the response than text; only their descriptions are kept.' }),
+      .meta({ description: 'Contents of the response other than text; only their descriptions are kept.' }),
     omittedFromStep: z.number().int().nullable().meta({
       description:
         'The model step from which the result was left out of the requests, because the context window had no room; null while it is sent.',
@@ -51,14 +52,14 @@ const toolCall = z
     action: z
       .strictObject({ id: anyId, name: z.string().meta({ example: 'action_1' }) })
       .nullable()
-      .meta({ description: 'Of a call that was held: the action that waits for a person. The call was not made.' }),
+      .meta({ description: 'For a held call: the action that waits for a person. The call was not made.' }),
     rule: z
       .strictObject({ id: anyId, words: z.string() })
       .nullable()
       .meta({ description: 'The standing rule that let a call of a held tool through.' }),
     rehearsed: z.enum(rehearsing.STAND_INS).nullable().meta({
       description:
-        'Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made.',
+        'For a call that a rehearsal did not make: the stand-in that answered it. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made.',
     }),
   })
   .meta({ id: 'ToolCall' });
@@ -73,18 +74,19 @@ export const step = z
         .join(' '),
     }),
     attempt: z.number().int().meta({
-      description: 'Above 1, the provider may have billed an earlier attempt whose response was lost.',
+      description:
+        'Attempt at the step. If it is above 1, the provider may have billed an earlier attempt whose response was lost.',
     }),
     modelId: z.string().nullable(),
     text: z.string().nullable(),
     thinking: nullableText.meta({ description: 'Thinking that the model wrote into its text, taken out of it.' }),
     finishReason: z.string().nullable().meta({
       description:
-        "In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. Of a failed step, that of its last response.",
+        "In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response.",
       example: 'stop',
     }),
     errorMessage: z.string().nullable(),
-    tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
+    tool: toolCall.nullable().meta({ description: 'The call of a tool step.' }),
     warnings: z.array(z.strictObject({ code: wordOf(STEP_WARNINGS), message: z.string() })).meta({
       description:
         'Problems that did not end the run: faults of the model server, and `outcome_unknown` for a call that may have taken effect. The list may grow.',

@@ -21,12 +21,12 @@ export const fields = {
 };
 
 const summaryShape = {
-  id: anyId.nullable().meta({ description: 'Of a custom skill; null for a curated one.' }),
-  slug: z.string().nullable().meta({ description: 'Of a curated skill; null for a custom one.' }),
+  id: anyId.nullable().meta({ description: 'Id of a custom skill; null for a curated one.' }),
+  slug: z.string().nullable().meta({ description: 'Slug of a curated skill; null for a custom one.' }),
   ...shownName,
   formerly: z.array(z.string()).meta({
     description:
-      'Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill.',
+      'Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill.',
   }),
   name: z.string(),
   description: z.string().nullable(),
@@ -34,7 +34,7 @@ const summaryShape = {
   version: z.string().nullable(),
   needs: z
     .array(z.enum(skills.NEEDS))
-    .meta({ description: 'What the tools of a routine should offer; empty for a custom skill.' }),
+    .meta({ description: 'Kinds of data that the tools of a routine should offer; empty for a custom skill.' }),
   cadence: z
     .enum(skills.CADENCES)
     .nullable()
@@ -44,12 +44,12 @@ const summaryShape = {
       'For a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Otherwise null.',
   }),
   suggestedSchedule: z.string().nullable().meta({
-    description: 'A suggested schedule of that cadence, or of the check; null without either.',
+    description: 'A suggested schedule for `cadence` or `check`; null without either.',
     example: '0 7 * * 1',
   }),
   checked: z.iso.date().nullable().meta({ description: 'When the facts of a curated skill were last checked.' }),
   sourceCount: z.number().int().meta({
-    description: 'How many sources those facts have; the skill itself lists them.',
+    description: 'Number of sources of a curated skill’s facts. `GET /v1/skills/{skillId}` lists them.',
   }),
   length: z.number().int().meta({ description: 'Characters of the instructions.' }),
   createdAt: timestamp.nullable(),

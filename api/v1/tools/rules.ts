@@ -13,7 +13,7 @@ const pointer = z
   .string()
   .max(500)
   .regex(/^(\/([^~/]|~[01])*)+$/, 'a JSON Pointer (RFC 6901) of an argument')
-  .meta({ description: 'Of an argument (RFC 6901).', example: '/repository' });
+  .meta({ description: 'JSON Pointer (RFC 6901) to an argument.', example: '/repository' });
 const value = z.union([z.string().max(2_000), z.number(), z.boolean(), z.null()]);
 
 /** Each condition has exactly one comparison. */
@@ -28,24 +28,28 @@ const condition = z
 
 const conditions = z.array(condition).min(1).max(20).meta({
   description:
-    'A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value.',
+    'A call must meet all conditions. A missing argument, an argument of another type, and a number with more digits than a double holds meet no condition. Arguments without a condition may have any value.',
 });
 
 const fields = {
   conditions,
   expiresAt: timestamp.nullable(),
-  maxUses: z.number().int().nullable().meta({ description: 'The most calls that it lets through; null for no limit.' }),
+  maxUses: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'The most calls that the rule lets through; null for no limit.' }),
 };
 
 const toolRule = z
   .strictObject({
     id: idOf('toolRule', EXAMPLE.toolRule),
     policyId: idOf('policy', EXAMPLE.policy),
-    definitionHash: z
-      .string()
-      .meta({ description: 'Hash of the definition for which it was made; it ends when that changes.' }),
+    definitionHash: z.string().meta({
+      description: 'Hash of the definition for which the rule was made. The rule ends when the definition changes.',
+    }),
     ...fields,
-    words: z.string().meta({ description: 'The calls that it lets through, in words.' }),
+    words: z.string().meta({ description: 'The calls that the rule lets through, in words.' }),
     uses: z.number().int(),
     createdBy: z.string().nullable().meta({ description: 'Id of the person, or of the API key.' }),
     createdAt: timestamp,
@@ -63,7 +67,7 @@ const listToolRules = route({
   id: 'listToolRules',
   tag,
   summary: 'List the standing rules of a held tool',
-  description: 'Also those that were revoked, have expired or are used up.',
+  description: 'The list includes rules that were revoked, have expired or are used up.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:read',
@@ -90,7 +94,7 @@ const createToolRule = route({
   body: z
     .strictObject({
       conditions,
-      expiresAt: instant.nullable().default(null).meta({ description: 'When it ends; null for never.' }),
+      expiresAt: instant.nullable().default(null).meta({ description: 'When the rule ends; null for never.' }),
       maxUses: z.number().int().min(1).max(1_000_000).nullable().default(null),
     })
     .meta({ id: 'CreateToolRule' }),

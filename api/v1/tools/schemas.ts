@@ -14,7 +14,7 @@ const maxCallsPerRun = z
   .min(1)
   .max(1_000)
   .nullable()
-  .meta({ description: 'Calls of this tool in one run; null for no limit of its own.' });
+  .meta({ description: 'The most calls of this tool in one run; null for no limit of its own.' });
 
 const argumentSchema = jsonObject
   .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_LENGTH, 'more than 64 kB')
@@ -55,7 +55,7 @@ export const toolPolicy = z
     id: idOf('policy', EXAMPLE.policy),
     routineId: idOf('routine', EXAMPLE.routine),
     connectionId: idOf('connection', EXAMPLE.connection),
-    name: z.string().meta({ description: 'Name at the tool server.' }),
+    name: z.string().meta({ description: 'Name of the tool at its server.' }),
     title: z.string().nullable(),
     description: z.string().nullable(),
     inputSchema: jsonObject,
@@ -71,14 +71,14 @@ export const toolPolicy = z
     confirmedHash: z
       .string()
       .nullable()
-      .meta({ description: 'Of the definition that was confirmed; differs after a change.' }),
+      .meta({ description: 'Hash of the confirmed definition. It differs from `definitionHash` after a change.' }),
     confirmedDefinition: confirmedDefinition.nullable().meta({
       description:
         'The confirmed definition, when the present one differs; null when they are the same, or none is known.',
     }),
     confirmedBy: z.string().nullable().meta({ description: 'Id of the person, or of the API key, that confirmed.' }),
     confirmedAt: timestamp.nullable(),
-    vanishedAt: timestamp.nullable().meta({ description: 'When a discovery no longer found the tool.' }),
+    vanishedAt: timestamp.nullable().meta({ description: 'When a discovery first missed the tool.' }),
     maxCallsPerRun,
     argumentSchema,
     warnings: z
@@ -111,7 +111,7 @@ export const policyPatch = z
 
 const skippedTool = z
   .strictObject({
-    name: z.string().meta({ description: 'Its place in the list if it has no name.' }),
+    name: z.string().meta({ description: 'Name of the tool, or its place in the list if it has no name.' }),
     field: z.string().nullable().meta({ description: 'The field that cannot be read; null for the whole tool.' }),
     reason: z.string(),
   })
@@ -123,10 +123,10 @@ export const discovery = z
     changed: z.number().int(),
     vanished: z.number().int(),
     unchanged: z.number().int(),
-    skipped: z.number().int().meta({ description: 'Tools that were left out.' }),
+    skipped: z.number().int().meta({ description: 'Number of tools that were left out.' }),
     skippedTools: z.array(skippedTool).meta({
       description:
-        'The first 50 of them, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
+        'The first 50 tools that were left out, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
     }),
     droppedFields: z.array(skippedTool).meta({
       description: 'Unreadable fields of tools that are listed without them: the first 50.',

@@ -8,7 +8,7 @@ export const ASKING = {
       .boolean()
       .meta({
         description:
-          'Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.',
+          'Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`.',
       })
       .default(false),
     label: 'May ask',
@@ -18,7 +18,7 @@ export const ASKING = {
   afterAnswer: {
     schema: z
       .enum(['wait', 'run'])
-      .meta({ description: 'With `run` an answer to a question starts a manual run, which is told it.' })
+      .meta({ description: 'With `run` an answer to a question starts a manual run, which gets the answer.' })
       .default('wait'),
     label: 'After an answer',
     choices: { wait: { label: 'Wait for the next run' }, run: { label: 'Run at once' } },
@@ -32,7 +32,7 @@ export const ASKING = {
       .max(720)
       .meta({
         description:
-          'Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.',
+          'Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected.',
       })
       .default(72),
     label: 'Time to decide',

@@ -97,7 +97,7 @@ const resultSchema = z
   .nullable()
   .meta({
     description:
-      "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.",
+      "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.",
     example: {
       type: 'object',
       properties: {
@@ -118,10 +118,10 @@ const pointer = z.string().max(1_000).regex(JSON_POINTER, 'a JSON Pointer (RFC 6
 
 const resultKey = z
   .strictObject({
-    list: pointer.meta({ description: 'From the data to the list; empty where it is the list.' }),
+    list: pointer.meta({ description: 'Pointer from the data to the list; empty if the data is the list.' }),
     key: pointer.meta({
       description:
-        'From an item to the text, number or boolean that identifies it; empty when that is the item itself.',
+        'Pointer from an item to the text, number or boolean that identifies it; empty if the item is that value.',
     }),
   })
   .nullable()
@@ -177,7 +177,7 @@ export const DEFINITION = {
     since: '0.1.0',
   },
   facts: {
-    schema: z.boolean().meta({ description: 'Tells each run the facts of its project.' }).default(false),
+    schema: z.boolean().meta({ description: 'Gives each run the facts of its project.' }).default(false),
     label: 'Project facts',
     help: 'Each run gets the facts of the project, which people edit under Settings.',
     since: '0.2.0',

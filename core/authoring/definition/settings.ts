@@ -37,7 +37,7 @@ const resultsTo = {
     .array(z.string().regex(idPattern('chat')))
     .max(10)
     .refine((ids) => new Set(ids).size === ids.length, 'the same chat twice')
-    .meta({ uniqueItems: true, description: 'Ids of chats of the project. They are told of failures too.' }),
+    .meta({ uniqueItems: true, description: 'Ids of chats of the project. The chats also get failures.' }),
 };
 
 const budget = z.strictObject({
@@ -62,7 +62,7 @@ export const SETTINGS = {
     schema: instantOfThisAge
       .nullable()
       .meta({
-        description: 'The schedule has no times before this one; null for no such bound.',
+        description: 'The schedule has no times before this instant; null for no such bound.',
         example: '2027-01-01T00:00:00Z',
       })
       .default(null),

@@ -175,7 +175,7 @@ export function assertMayBeGiven(given: {
     names.map((name) => ({ path: `variables.${name}`, message }));
   const faults = [
     ...faultsOf(given.unknown, 'the routine has no such variable'),
-    ...faultsOf(given.closed, '\`overridable\` of the routine does not list this variable'),
+    ...faultsOf(given.closed, '`overridable` of the routine does not list this variable'),
   ];
   if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }

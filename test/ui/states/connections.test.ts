@@ -158,7 +158,7 @@ test('connections in all their states', async ({ api, visit }) => {
       name: 'connect-server',
       async act(page) {
         await press('Connect a tool server')(page);
-        await page.getByRole('combobox', { name: 'It asks for' }).click();
+        await page.getByRole('combobox', { name: 'The server asks for' }).click();
         await page.getByRole('option', { name: /^Headers/ }).click();
         await page.getByLabel('Name of header 1').waitFor();
       },

@@ -257,7 +257,7 @@ test('a routine in all its states', async ({ api, visit }) => {
           .locator('time[title*="Europe/Berlin"]')
           .waitFor()
           // A run without such tools has succeeded.
-          .then(async () => expect(await page.getByText('Its skills work better').count()).toBe(0)),
+          .then(async () => expect(await page.getByText('The skills work better').count()).toBe(0)),
     },
     {
       name: 'draft',
@@ -321,7 +321,7 @@ test('a routine in all its states', async ({ api, visit }) => {
   ]);
 });
 
-const WARNING = /^Kept in files as .*the next apply overwrites it/;
+const WARNING = /^Kept in files as .*the next apply overwrites them/;
 
 test('a routine that files keep says so, and warns before an edit', async ({ api, visit }) => {
   const path = `${LIST}/${ACTIVE}`;

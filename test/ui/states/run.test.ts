@@ -206,7 +206,7 @@ test('a run in all its states', async ({ api, visit }) => {
         await held.getByText('Broken link · 2 · It answered: number 7').waitFor();
         await held.getByText('The connection has another account or address now.').waitFor();
         await page.getByRole('button', { name: /^create_issue/ }).click();
-        await page.getByText('It was not made here.').waitFor();
+        await page.getByText('This call was not made.').waitFor();
         await page.getByRole('button', { name: /^comment/ }).click();
         await page.getByText('A standing rule let this call through.').waitFor();
       },
@@ -317,7 +317,7 @@ test('a question of a run is answered on its page, and a rehearsal lists what it
       act: async (page) => {
         await says(/^Rehearsal: only tools that read were called/, 'Would have done', 'delete_page')(page);
         await page.getByText('all@example.com').waitFor();
-        expect(await page.getByText('It asks you').count()).toBe(0);
+        expect(await page.getByText('The run asks you').count()).toBe(0);
       },
     },
   ]);
@@ -432,7 +432,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
           }),
         ),
       act: async (page) => {
-        await page.getByText('The first of its kind').waitFor();
+        await page.getByText('The first result with data').waitFor();
         // All items are new, so no row is marked as new.
         await expect.poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count()).toBe(1);
         expect(await page.getByText('+ Added').count()).toBe(0);
@@ -633,7 +633,7 @@ test('a failed run compared with the last good one, its mails, a cancelled run, 
             outcome: null,
             result: null,
             reason: 'cancelled',
-            errorMessage: 'Someone cancelled it.',
+            errorMessage: 'Someone cancelled the run.',
             steps: [
               model(0, {
                 state: 'failed',
@@ -643,7 +643,7 @@ test('a failed run compared with the last good one, its mails, a cancelled run, 
             ],
           }),
         ),
-      act: says('Someone cancelled it.'),
+      act: says('Someone cancelled the run.'),
     },
     {
       path: PATH,

@@ -58,7 +58,7 @@ describe('the calculate tool', () => {
     [{ operation: 'percent_change', before: 0, after: 1, counts: true }, /above 0/],
     [{ operation: 'pacing', plan: 0, spent: 1, daysElapsed: 1, daysTotal: 2 }, /plan must be/],
     [{ operation: 'pacing', plan: 1, spent: 1, daysElapsed: 3, daysTotal: 2 }, /between 1 and/],
-    [{ operation: 'mase', training: [1, 2], actual: [1], forecast: [1, 2] }, /must be paired/],
+    [{ operation: 'mase', training: [1, 2], actual: [1], forecast: [1, 2] }, /both need the same number of values/],
     [{ operation: 'mase', training: [1, 1], actual: [1], forecast: [1] }, /never change/],
     [{ operation: 'list_diff', earlier: Array.from({ length: 2_001 }, String), later: [] }, /2000/],
     [{ operation: 'series', values: [] }, /^series: values/],

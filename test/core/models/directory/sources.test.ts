@@ -150,7 +150,7 @@ test('after a source was removed its routines are read, and every save says that
     expect((await client.get(`/v1/routines/${id}/forecast`)).status).toBe(200);
     const preview = await client.post(`/v1/routines/${id}/preview`);
     expect(preview.data.preflight).toMatchObject({ ready: false, reason: 'blocked_model' });
-    expect(preview.data.preflight.message).toContain('The model source first is not configured any more');
+    expect(preview.data.preflight.message).toContain('The model source first is no longer configured');
     const saved = await client.patch(`/v1/routines/${id}`, { name: 'Another name' });
     expect([saved.status, saved.body.error.code]).toEqual([400, 'invalid_model']);
   } finally {

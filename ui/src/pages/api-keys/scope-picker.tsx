@@ -15,7 +15,7 @@ export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerPr
     onChange(on ? [...chosen, scope] : chosen.filter((each) => each !== scope));
   return (
     <fieldset className="flex flex-col gap-2">
-      <legend className="mb-1.5 text-sm font-medium text-ink">It may</legend>
+      <legend className="mb-1.5 text-sm font-medium text-ink">The key may</legend>
       <div className="grid gap-2 sm:grid-cols-2">
         {SCOPE_CHOICES.map(({ scope, note, writes }) => (
           <Checkbox

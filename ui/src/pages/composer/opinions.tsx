@@ -27,7 +27,7 @@ export default function Opinions({ routineId }: { readonly routineId: string }) 
             <span className="text-muted">{useful ? 'Useful' : 'Not useful'}, because: </span>
             {drawn(note ?? '')}{' '}
             <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: id }}>
-              {by?.name ?? 'Its run'}, <Time at={at} as="relative" />
+              {by?.name ?? 'The run'}, <Time at={at} as="relative" />
             </TextLink>
           </li>
         ))}

@@ -81,7 +81,7 @@ export function ConnectProviderDialog({ provider, connection, onClose }: Connect
 function Scopes({ scopes }: { readonly scopes: readonly string[] }) {
   return (
     <div className="text-sm">
-      <p className="font-medium text-ink">It asks for</p>
+      <p className="font-medium text-ink">The provider asks for</p>
       <ul className="mt-1 flex flex-col gap-0.5 font-mono text-xs text-muted">
         {scopes.map((scope) => (
           <li key={scope} className="wrap-anywhere">

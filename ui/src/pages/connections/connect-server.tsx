@@ -70,7 +70,7 @@ export function ConnectServerDialog({ open, onClose }: { readonly open: boolean;
           spellCheck={false}
         />
       </Field>
-      <Field label="It asks for">
+      <Field label="The server asks for">
         <Select
           options={AUTHS}
           value={auth}

@@ -30,7 +30,7 @@ export function Approve({ terminal, userCode, onDecided }: ApproveProps) {
   const { user } = useSession();
   const choice = useAccessChoice();
   return (
-    <AuthFrame title="A terminal wants to sign in as you" description={<>It would act as {user.email}.</>}>
+    <AuthFrame title="A terminal wants to sign in as you" description={<>The terminal would act as {user.email}.</>}>
       <Box>
         <KeyValue
           narrow

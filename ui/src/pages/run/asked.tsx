@@ -21,7 +21,7 @@ function QuestionsOf({ runId }: { readonly runId: string }) {
   if (asked.data?.length === 0) return null;
   return (
     <Section
-      title="It asks you"
+      title="The run asks you"
       description="The run continued without the answer; later runs get it."
       className="mt-8"
     >

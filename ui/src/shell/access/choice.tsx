@@ -84,7 +84,7 @@ export function AccessChoice({ choice }: { readonly choice: Choice }) {
           value={level?.value ?? 'read'}
           onChange={choice.chooseLevel}
         />
-        {mayOnlyRead && <p className="text-sm text-muted">Only owners and admins give access to changes.</p>}
+        {mayOnlyRead && <p className="text-sm text-muted">Only owners and admins can give write access.</p>}
         {level !== undefined && <Scopes scopes={level.scopes} />}
       </div>
     </>

@@ -154,7 +154,7 @@ function DeleteProject({ project, onClose }: DeleteProjectProps) {
       open
       onClose={close}
       title={`Delete ${name}?`}
-      description="Its routines, runs, connections and API keys can no longer be used at once; runs under way are cancelled. Pause its active routines first. This cannot be undone."
+      description="All access to its routines, runs, connections and API keys ends at once, and runs under way are cancelled. Pause the active routines first. This cannot be undone."
       action="Delete project"
       name={name}
       busy={remove.isSending}
