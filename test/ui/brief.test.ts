@@ -110,7 +110,7 @@ test('a reader says why a result was not useful, asks about it, and finds the no
   await questions.getByText('/pricing', { exact: true }).waitFor();
   expect(await questions.getByLabel('Your question').inputValue()).toBe('');
   await photograph(visit, 'run', [{ as: reader, path, name: 'thread' }]);
-  await questions.getByRole('link', { name: 'Its run' }).click();
+  await questions.getByRole('link', { name: 'Run of this answer' }).click();
   await page.getByRole('link', { name: 'The result that the question is about' }).waitFor();
   expect(await page.getByRole('region', { name: 'Questions about it' }).count()).toBe(0);
 

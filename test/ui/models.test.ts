@@ -102,5 +102,5 @@ test('the composer says whose server a model is on, and what it costs there', as
   await option.getByText('Your own server, Ollama').waitFor();
   await option.getByText('free').waitFor();
   await option.click();
-  await page.getByText('Your own server, Ollama. It costs nothing.').waitFor();
+  await page.getByText('Your own server, Ollama. This model costs nothing.').waitFor();
 });

@@ -417,7 +417,7 @@ test.runIf(FULL_SIZE)(
       })
       .toBe(1);
     await page.goto(`${at(run.id)}/compare?against=${before.id}`);
-    await page.getByText('The texts of the later one were erased').waitFor();
+    await page.getByText('The texts of the later run were erased').waitFor();
     await page.getByText('The second run has none.').first().waitFor();
     expect(complaints).toEqual([]);
   },

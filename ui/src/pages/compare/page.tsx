@@ -105,8 +105,8 @@ function Comparison({ before, after }: ComparisonProps) {
     <>
       {isErased && (
         <Notice className="mb-6">
-          The texts of {erasedOf(before, after)} can no longer be compared, because the project erases texts after a
-          time.
+          The texts of {erasedOf(before, after)} were erased, because the project keeps texts only for a time. They
+          cannot be compared.
         </Notice>
       )}
       {!(isOver(before) && isOver(after)) && (
@@ -125,8 +125,8 @@ function isThere(data: unknown): boolean {
 }
 
 function erasedOf(before: Shape<'RunDetail'>, after: Shape<'RunDetail'>): string {
-  if (before.contentErasedAt === null) return 'the later one';
-  return after.contentErasedAt === null ? 'the earlier one' : 'both';
+  if (before.contentErasedAt === null) return 'the later run';
+  return after.contentErasedAt === null ? 'the earlier run' : 'both runs';
 }
 
 interface TextsProps {

@@ -85,7 +85,7 @@ function Answer({ of: { id, message, state, errorMessage, result, createdAt } }:
         )}
         <p className="mt-2 text-xs text-faint">
           <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: id }}>
-            Its run
+            Run of this answer
           </TextLink>
           , <Time at={createdAt} as="relative" />
         </p>
