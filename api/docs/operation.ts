@@ -81,10 +81,7 @@ function headersOf(spec: RouteSpec, audience: Audience) {
       .meta({ description: 'The `ETag` of your copy. The response is 304 while the content is the same.' });
   }
   if (spec.conditional !== undefined) {
-    shape['If-Match'] = z
-      .string()
-      .optional()
-      .meta({ description: 'The `ETag` that you have seen. A different present one refuses the request.' });
+    shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` that you have seen.' });
     if (spec.conditional === 'create') {
       shape['If-None-Match'] = z.string().optional().meta({ description: '`*` if the resource must not exist yet.' });
     }

@@ -52,7 +52,7 @@ const nextPage = z
   .optional()
   .meta({
     id: 'NextPage',
-    description: 'Cursor of the next page, for requests with `page=body`. Null on the last page.',
+    description: 'For requests with `page=body`; null on the last page.',
   });
 
 const UNCHANGED: ZodOpenApiResponseObject = {

@@ -28,9 +28,7 @@ export const runEvent = z
       finishedAt: timestamp,
       ...outcomeFields,
       result: z.string().nullable(),
-      resultTruncated: z
-        .boolean()
-        .meta({ description: 'True if `result` was cut, because the result of the run is longer.' }),
+      resultTruncated: z.boolean().meta({ description: 'True if `result` is cut.' }),
       data,
       changes: changes.nullable(),
       usage,
@@ -50,9 +48,7 @@ export const pausedEvent = z
         description: 'The same words as in `stateReason` of the routine.',
         example: 'paused after 5 failed runs in a row',
       }),
-      runId: idOf('run', EXAMPLE.run)
-        .nullable()
-        .meta({ description: 'The run that caused the pause; null without one.' }),
+      runId: idOf('run', EXAMPLE.run).nullable().meta({ description: 'The run that caused the pause, or null.' }),
     }),
   })
   .meta({ id: 'RoutinePausedEvent' });

@@ -136,12 +136,7 @@ export const returnedFields = {
     .max(4_096)
     .optional()
     .meta({ description: 'The authorization code, where access was granted.' }),
-  error: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: 'Why access was refused.', example: 'access_denied' }),
+  error: z.string().min(1).max(200).optional().meta({ description: 'Why access failed.', example: 'access_denied' }),
   iss: z
     .string()
     .min(1)

@@ -36,9 +36,7 @@ const seconds = z.number().int().min(0).max(50);
 
 /** Arguments of a tool in addition to those of its operation. */
 export const runArguments = z.strictObject({
-  waitSeconds: seconds.default(0).meta({
-    description: 'Seconds to wait for the end of the run; 0 returns at once.',
-  }),
+  waitSeconds: seconds.default(0).meta({ description: 'Seconds to wait for the end of the run; 0 returns at once.' }),
 });
 
 export const waitArguments = z.strictObject({
@@ -49,9 +47,7 @@ export const readArguments = z.strictObject({
   detail: z.enum(['summary', 'steps', 'full']).default('summary').meta({
     description: 'summary: the result; steps: also the steps; full: everything.',
   }),
-  resultFrom: z.number().int().min(0).default(0).meta({
-    description: 'Character at which to continue a long result.',
-  }),
+  resultFrom: z.number().int().min(0).default(0).meta({ description: 'Character at which to continue a long result.' }),
 });
 
 const OWN_ARGUMENTS: Readonly<Record<string, z.ZodType>> = {

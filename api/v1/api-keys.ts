@@ -19,9 +19,7 @@ const apiKey = z
       .meta({ description: 'The person who made the key; null when their account is gone.' }),
     createdAt: timestamp,
     expiresAt: timestamp.nullable().meta({ description: 'When the key stops working; null for never.' }),
-    lastUsedAt: timestamp
-      .nullable()
-      .meta({ description: 'When the key was last used; written at most once a minute.' }),
+    lastUsedAt: timestamp.nullable().meta({ description: 'Last use of the key, noted at most once a minute.' }),
   })
   .meta({ id: 'ApiKey' });
 

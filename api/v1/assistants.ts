@@ -20,9 +20,7 @@ const assistant = z
     scopes,
     grantedBy: z.strictObject({ id: z.string(), name: z.string() }),
     createdAt: timestamp,
-    lastUsedAt: timestamp
-      .nullable()
-      .meta({ description: 'When the assistant was last used; written at most once a minute.' }),
+    lastUsedAt: timestamp.nullable().meta({ description: 'Last use, noted at most once a minute.' }),
   })
   .meta({ id: 'Assistant' });
 

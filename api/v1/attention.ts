@@ -88,9 +88,7 @@ const attention = z
           percent: z.number().int(),
         }),
       )
-      .meta({
-        description: 'Budgets with at least 80 % spent in this day or month (UTC), the fullest first.',
-      }),
+      .meta({ description: 'Budgets with at least 80 % spent in this day or month (UTC), the fullest first.' }),
     skillsBehind: z
       .array(
         z.strictObject({

@@ -23,10 +23,7 @@ const planName = z.enum(['free', ...PAID_PLANS]);
 const allowances = z.strictObject({
   activeRoutines: z.number().int(),
   runs: z.number().int().meta({ description: 'Runs in a period.' }),
-  runsAtATime: z
-    .number()
-    .int()
-    .meta({ description: 'The most runs at a time. Enforced only where plans are paid for.' }),
+  runsAtATime: z.number().int().meta({ description: 'Enforced only where plans are paid for.' }),
   apiWrites: z.boolean().meta({ description: 'Whether API keys may write.' }),
 });
 
@@ -70,9 +67,7 @@ const billing = z
         allowances,
       }),
     ),
-    syncedAt: timestamp.nullable().meta({
-      description: 'When the payment processor was last asked.',
-    }),
+    syncedAt: timestamp.nullable().meta({ description: 'When the payment processor was last asked.' }),
   })
   .meta({ id: 'Billing' });
 

@@ -11,8 +11,7 @@ const externalKey = z
     'must be 1 to 63 lower-case letters, digits, dots, underscores or hyphens, the first a letter or digit',
   )
   .meta({
-    description:
-      'Your own name for the resource, unique in the project. After archiving or deletion the name is free again.',
+    description: 'Your own name for the resource, unique in the project. Archiving or deletion frees the name.',
     example: 'weekly-seo-audit',
   });
 
@@ -49,8 +48,7 @@ export const shownName = {
     description: 'Name of the folder of files that keeps the resource; null without one.',
   }),
   driftedAt: timestamp.nullable().meta({
-    description:
-      'Time of the last change that its keeper did not make; null after the keeper has written the resource again.',
+    description: 'Time of the last change that the keeper did not make; null after the keeper writes again.',
   }),
   driftedBy: author.nullable().meta({ description: 'Author of that change; null without one.' }),
 };

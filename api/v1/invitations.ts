@@ -72,10 +72,7 @@ const createInvitation = route({
     data: z
       .strictObject({
         ...invitation.shape,
-        token: z
-          .string()
-          .nullable()
-          .meta({ description: 'The token, shown once; null when the response is repeated.' }),
+        token: z.string().nullable().meta({ description: 'Shown once; null when the response is repeated.' }),
       })
       .meta({ id: 'CreatedInvitation' }),
     description: 'The invitation with its token.',

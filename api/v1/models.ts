@@ -60,18 +60,13 @@ const modelSource = z
     local: z.boolean().meta({ description: 'A server of the operator’s own, whose models cost nothing.' }),
     baseUrl: z.string().nullable().meta({ description: 'Address of the source; null in production.', example: null }),
     state: z.enum(['ready', 'stale', 'unavailable']).meta({
-      description:
-        '`stale`: the source is away, and its last list is used; `unavailable`: the source has not given a list yet.',
+      description: '`stale`: the source is away, and its last list is used; `unavailable`: no list has arrived yet.',
     }),
     lastError: z.string().nullable().meta({
       description: 'One sentence about the fault of its last request, and the remedy.',
       example: 'Ollama refused the connection. Is it running?',
     }),
-    latencyMs: z
-      .number()
-      .int()
-      .nullable()
-      .meta({ description: 'Milliseconds that the request for the last list took.' }),
+    latencyMs: z.number().int().nullable().meta({ description: 'Milliseconds for the last list.' }),
     models: z.number().int().meta({ description: 'The models of its last list.' }),
     fetchedAt: timestamp.nullable(),
   })

@@ -19,9 +19,7 @@ const session = z
     id: sessionId,
     current: z.boolean().meta({ description: 'True for the session of this request.' }),
     createdAt: timestamp,
-    updatedAt: timestamp.meta({
-      description: 'When the session was last prolonged. Use prolongs a session about once a day.',
-    }),
+    updatedAt: timestamp.meta({ description: 'Use prolongs a session about once a day.' }),
     expiresAt: timestamp,
     address: z.string().nullable().meta({ description: 'Address from which the person signed in.' }),
     userAgent: z.string().nullable(),

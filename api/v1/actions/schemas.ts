@@ -21,9 +21,7 @@ const fields = {
   routineId: idOf('routine', EXAMPLE.routine),
   routineName: z.string(),
   runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked for the call first.' }),
-  lastRunId: idOf('run', EXAMPLE.run).meta({
-    description: 'The last run that asked for the call while the action was open.',
-  }),
+  lastRunId: idOf('run', EXAMPLE.run).meta({ description: 'The last run that asked for the open call.' }),
   times: z.number().int().meta({ description: 'How often runs have asked for the call.' }),
   state: z.enum(states).meta({ description: inWords(actions.ACTION_STATES) }),
   reason: wordOf(actions.ACTION_REASONS)
@@ -49,9 +47,7 @@ const fields = {
     description: 'The arguments as JSON text for people, with all digits; invisible characters are written as escapes.',
   }),
   digest,
-  refersTo: z
-    .array(anyId)
-    .meta({ description: 'Actions whose results the arguments contain; those actions are sent first.' }),
+  refersTo: z.array(anyId).meta({ description: 'Actions that are sent first, as the arguments use their results.' }),
   modelReason: z.string().nullable().meta({ description: 'Text that the model wrote beside the call.' }),
   replaces: anyId.nullable().meta({ description: 'The action whose arguments a person changed into these.' }),
   replacedBy: anyId.nullable(),

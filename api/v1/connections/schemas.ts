@@ -144,9 +144,7 @@ export const connection = z
 export const deletedConnection = z
   .strictObject({
     ...connection.shape,
-    draftedRoutineIds: z
-      .array(z.string())
-      .meta({ description: 'Routines that used the connection and went back to draft.' }),
+    draftedRoutineIds: z.array(z.string()).meta({ description: 'Routines that went back to draft.' }),
   })
   .meta({ id: 'DeletedConnection' });
 

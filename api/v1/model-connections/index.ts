@@ -36,8 +36,7 @@ const readKeyProvider = route({
   id: 'readKeyProvider',
   tag,
   summary: 'Read the provider that takes API keys',
-  description:
-    'The descriptor of the provider, whether the provider is enabled, and the page on which a person makes a key.',
+  description: 'The descriptor says whether the provider is enabled, and on which page a person makes a key.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:read',

@@ -73,9 +73,7 @@ const returnedQuery = z.object({
     .max(8_000)
     .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#]/, 'copy the whole address, with https://')
     .optional()
-    .meta({
-      description: 'The copied final address of the browser, in place of all other fields.',
-    }),
+    .meta({ description: 'The copied final address of the browser, in place of all other fields.' }),
 });
 
 const completeModelSignIn = route({

@@ -42,9 +42,7 @@ const routineDraft = z
     }),
     definition,
     assumptions: lines.meta({ description: 'Assumptions beyond the sentence.' }),
-    questions: lines.meta({
-      description: 'Questions that a person has to answer before the routine can work; at most three.',
-    }),
+    questions: lines.meta({ description: 'At most three questions that a person has to answer first.' }),
     nextRuns: z.array(timestamp).meta({ description: 'The first five times of the schedule.' }),
     forecast: z
       .strictObject({

@@ -89,9 +89,7 @@ export const forecastFields = {
   runsOut: z
     .strictObject({ scope: z.enum(LIMIT_SCOPES), limit: z.enum(LIMIT_NAMES), on: z.iso.date() })
     .nullable()
-    .meta({
-      description: 'The limit that runs out first at p95, which has to be accepted.',
-    }),
+    .meta({ description: 'The limit that runs out first at p95, which has to be accepted.' }),
 };
 
 const forecast = z

@@ -20,7 +20,7 @@ const params = routineParams.extend({ proposalId: idOf('proposal', EXAMPLE.propo
 const body = z
   .strictObject({
     patch: routinePatch.describe(
-      'The fields that change, at least one of them material; without `externalKey`, `managedBy` and `managedFrom`.',
+      'The fields that change, at least one of them material. External names cannot change.',
     ),
   })
   .meta({ id: 'ProposeChange' });
@@ -67,7 +67,7 @@ const createProposal = route({
     throw invalid(
       names.map((name) => ({
         path: `patch.${name}`,
-        message: 'is no part of a proposal; change it by PATCH of the routine',
+        message: 'only PATCH of the routine changes this',
       })),
     );
   }

@@ -96,11 +96,7 @@ export const routineCheck = z
 export const webhookTest = z
   .strictObject({
     id: idOf('delivery', EXAMPLE.delivery).meta({ description: 'The `webhook-id` of the event.' }),
-    status: z
-      .number()
-      .int()
-      .nullable()
-      .meta({ description: 'HTTP status of the response; null if the receiver did not respond.' }),
+    status: z.number().int().nullable().meta({ description: 'HTTP status; null without a response.' }),
     error: z.string().nullable().meta({ description: 'Why there was no response.' }),
     durationMs: z.number().int(),
     responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
@@ -120,17 +116,12 @@ export const createdRoutine = z
   .meta({ id: 'CreatedRoutine' });
 
 export const rotatedRoutine = z
-  .strictObject({
-    ...shape,
-    webhookSecret: webhookSecret.nullable().meta({ description: `Shown once; ${REPEATED}` }),
-  })
+  .strictObject({ ...shape, webhookSecret: webhookSecret.nullable().meta({ description: `Shown once; ${REPEATED}` }) })
   .meta({ id: 'RotatedRoutine' });
 
 const activation = z
   .strictObject({
-    ready: z.boolean().meta({
-      description: 'Whether an activation would be accepted now.',
-    }),
+    ready: z.boolean().meta({ description: 'Whether an activation would be accepted now.' }),
     proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
       description:
         'The latest manual run that has succeeded with the present revision; it may have been deleted since.',

@@ -25,9 +25,7 @@ const series = z
         z
           .strictObject({
             key: z.union([z.string(), number, z.boolean()]).nullable(),
-            values: z
-              .array(number.nullable())
-              .meta({ description: 'One number for each run; null if the run has none.' }),
+            values: z.array(number.nullable()).meta({ description: 'One number for each run, or null.' }),
           })
           .meta({ id: 'ItemOfSeries' }),
       )

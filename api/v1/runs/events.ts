@@ -25,12 +25,8 @@ const runEvent = z
       event: z.literal('text'),
       data: z.strictObject({
         index: z.int().meta({ description: 'The step that is under way.' }),
-        attempt: z.int().meta({
-          description: 'Attempt at the step. A higher number than before means that the step has begun again.',
-        }),
-        begins: z.boolean().meta({
-          description: 'True if this text replaces all earlier text of the step; false if it continues that text.',
-        }),
+        attempt: z.int().meta({ description: 'A higher number than before: the step has begun again.' }),
+        begins: z.boolean().meta({ description: 'Whether the text replaces all earlier text of the step.' }),
         text: z.string(),
       }),
     }),

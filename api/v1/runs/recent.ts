@@ -23,9 +23,7 @@ const recentRuns = z
         z
           .strictObject({
             ...ended,
-            at: timestamp.meta({
-              description: 'When the run began; before that, when it was due or requested.',
-            }),
+            at: timestamp.meta({ description: 'When the run began; before that, when it was due or requested.' }),
           })
           .meta({ id: 'RecentRun' }),
       )

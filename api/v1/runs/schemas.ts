@@ -58,9 +58,7 @@ const shortShape = {
   scheduledFor: timestamp.nullable().meta({
     description: 'The instant of the schedule at which the run was due; for a repeated run, that of the original.',
   }),
-  runAt: timestamp.nullable().meta({
-    description: 'The requested time, before which the run does not start.',
-  }),
+  runAt: timestamp.nullable().meta({ description: 'The requested time, before which the run does not start.' }),
   backfillId: idOf('backfill', EXAMPLE.backfill)
     .nullable()
     .meta({ description: 'The backfill that the run belongs to.', example: EXAMPLE.backfill }),
@@ -77,10 +75,7 @@ const shortShape = {
   verdict: z
     .strictObject({
       useful: z.boolean(),
-      note: z
-        .string()
-        .nullable()
-        .meta({ description: 'Note of the reader; null without one, and once the content of the run is erased.' }),
+      note: z.string().nullable().meta({ description: 'Note of the reader, null once erased.' }),
       by: author.nullable().meta({ description: 'The last writer; null if the account or the key is gone.' }),
       at: timestamp,
     })
@@ -172,10 +167,7 @@ export const runDetail = z
           stepIndex: z.number().int(),
           name: z.string().meta({ description: 'Name that the model uses.' }),
           connectionName: z.string().nullable().meta({ description: 'Null for a tool of the service.' }),
-          arguments: z
-            .string()
-            .nullable()
-            .meta({ description: 'The arguments as JSON text; null once they are erased or left out.' }),
+          arguments: z.string().nullable().meta({ description: 'JSON text; null once erased or left out.' }),
         }),
       )
       .meta({ description: 'For a rehearsal: the calls that it did not make, in order.' }),

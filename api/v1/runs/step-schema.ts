@@ -13,9 +13,7 @@ const nullableLength = z.number().int().nullable();
 const toolCall = z
   .strictObject({
     name: z.string().meta({ description: 'Name that the model uses.' }),
-    toolName: nullableText.meta({
-      description: 'Name of the tool at its server; null if the run has no such tool.',
-    }),
+    toolName: nullableText.meta({ description: 'Name of the tool at its server; null if the run has no such tool.' }),
     connectionId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     connectionName: nullableText.meta({
       description:
@@ -24,8 +22,7 @@ const toolCall = z
     }),
     policyId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     arguments: nullableText.meta({
-      description:
-        'The arguments as JSON text. In all texts of a step, secrets are removed and long texts cut at 16,000 characters.',
+      description: 'JSON text. In texts of a step, secrets are removed and long texts cut at 16,000 characters.',
       example: '{"message":"hello"}',
     }),
     argumentsLength: nullableLength.meta({ description: 'Characters of the arguments before they were cut.' }),
@@ -74,8 +71,7 @@ export const step = z
         .join(' '),
     }),
     attempt: z.number().int().meta({
-      description:
-        'Attempt at the step. If it is above 1, the provider may have billed an earlier attempt whose response was lost.',
+      description: 'If above 1, the provider may have billed an earlier attempt whose response was lost.',
     }),
     modelId: z.string().nullable(),
     text: z.string().nullable(),

@@ -62,9 +62,7 @@ const source = z.strictObject({ name: z.string(), url: z.string(), backs: z.stri
 
 const inUse = z
   .array(z.strictObject({ revision: z.number().int(), routines: z.number().int() }).meta({ id: 'SkillRevisionInUse' }))
-  .meta({
-    description: 'Number of active routines for each activated revision of a custom skill, the newest first.',
-  });
+  .meta({ description: 'Number of active routines for each activated revision of a custom skill, the newest first.' });
 
 export const skill = z
   .strictObject({

@@ -34,11 +34,7 @@ const conditions = z.array(condition).min(1).max(20).meta({
 const fields = {
   conditions,
   expiresAt: timestamp.nullable(),
-  maxUses: z
-    .number()
-    .int()
-    .nullable()
-    .meta({ description: 'The most calls that the rule lets through; null for no limit.' }),
+  maxUses: z.number().int().nullable().meta({ description: 'The most calls of the rule; null for no limit.' }),
 };
 
 const toolRule = z

@@ -192,7 +192,7 @@ const FENCE_LENGTH = 500;
 function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
   if (outcome === 'required' || (!mayComplete && mayPutOffHours === null)) return;
   const path = mayComplete ? 'mayComplete' : 'mayPutOffHours';
-  throw invalid([{ path, message: 'needs \`outcome: required\`, because runs state it together with their outcome' }]);
+  throw invalid([{ path, message: 'needs `outcome: required`, because runs state it together with their outcome' }]);
 }
 
 /** Checks members, chats and the address of a monitor. @throws {AppError} `invalid_request` */

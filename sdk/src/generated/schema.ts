@@ -43,7 +43,7 @@ export interface components {
             finishedAt: string | null;
             id: string;
             isError: boolean | null;
-            /** @description The last run that asked for the call while the action was open. */
+            /** @description The last run that asked for the open call. */
             lastRunId: string;
             /** @description Text that the model wrote beside the call. */
             modelReason: string | null;
@@ -52,7 +52,7 @@ export interface components {
             policyId: string;
             /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
             reason: string | null;
-            /** @description Actions whose results the arguments contain; those actions are sent first. */
+            /** @description Actions that are sent first, as the arguments use their results. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -495,7 +495,7 @@ export interface components {
         };
         CheckRoutine: components["schemas"]["RoutineFields"] & {
             /**
-             * @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again.
+             * @description Your own name for the resource, unique in the project. Archiving or deletion frees the name.
              * @default null
              */
             externalKey?: string | null;
@@ -507,7 +507,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again. */
+        /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
         CheckRoutineExternalKey: string;
         ConfirmedDefinition: {
             annotations: {
@@ -645,7 +645,7 @@ export interface components {
         };
         CreateRoutine: components["schemas"]["RoutineFields"] & {
             /**
-             * @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again.
+             * @description Your own name for the resource, unique in the project. Archiving or deletion frees the name.
              * @default null
              */
             externalKey?: string | null;
@@ -741,7 +741,7 @@ export interface components {
         CreateSkillBody: {
             description?: string | null;
             /**
-             * @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again.
+             * @description Your own name for the resource, unique in the project. Archiving or deletion frees the name.
              * @default null
              */
             externalKey?: string | null;
@@ -770,7 +770,7 @@ export interface components {
         /** @description A call must meet all conditions. A missing argument, an argument of another type, and a number with more digits than a double holds meet no condition. Arguments without a condition may have any value. */
         CreateToolRuleConditions: (components["schemas"]["ToolRuleCondition2"] | components["schemas"]["ToolRuleCondition3"] | components["schemas"]["ToolRuleCondition4"] | components["schemas"]["ToolRuleCondition5"])[];
         DeletedConnection: components["schemas"]["Connection"] & {
-            /** @description Routines that used the connection and went back to draft. */
+            /** @description Routines that went back to draft. */
             draftedRoutineIds: string[];
         };
         Discovery: {
@@ -1040,7 +1040,7 @@ export interface components {
         };
         ItemOfSeries: {
             key: string | number | boolean | null;
-            /** @description One number for each run; null if the run has none. */
+            /** @description One number for each run, or null. */
             values: (number | null)[];
         };
         /** @description The latest run that succeeded, failed or was cancelled; null without one. */
@@ -1291,7 +1291,7 @@ export interface components {
             label: string;
             /** @description One sentence about the fault of its last request, and the remedy. */
             lastError: string | null;
-            /** @description Milliseconds that the request for the last list took. */
+            /** @description Milliseconds for the last list. */
             latencyMs: number | null;
             /** @description A server of the operator’s own, whose models cost nothing. */
             local: boolean;
@@ -1299,12 +1299,12 @@ export interface components {
             models: number;
             name: string;
             /**
-             * @description `stale`: the source is away, and its last list is used; `unavailable`: the source has not given a list yet.
+             * @description `stale`: the source is away, and its last list is used; `unavailable`: no list has arrived yet.
              * @enum {string}
              */
             state: "ready" | "stale" | "unavailable";
         };
-        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+        /** @description For requests with `page=body`; null on the last page. */
         NextPage: {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
@@ -1490,7 +1490,7 @@ export interface components {
          */
         ProposalState: "open" | "taken" | "dropped";
         ProposeChange: {
-            /** @description The fields that change, at least one of them material; without `externalKey`, `managedBy` and `managedFrom`. */
+            /** @description The fields that change, at least one of them material. External names cannot change. */
             patch: components["schemas"]["UpdateRoutine"];
         };
         PutRoutine: components["schemas"]["RoutineFields"] & unknown;
@@ -1786,7 +1786,7 @@ export interface components {
             missing: components["schemas"]["RoutineDraftMissing"];
             /** @description The first five times of the schedule. */
             nextRuns: string[];
-            /** @description Questions that a person has to answer before the routine can work; at most three. */
+            /** @description At most three questions that a person has to answer first. */
             questions: string[];
             /** @description Routines of the project with a similar purpose. */
             similar: components["schemas"]["RoutineDraftSimilarItem"][];
@@ -2106,7 +2106,7 @@ export interface components {
             /** @description The same words as in `stateReason` of the routine. */
             reason: string;
             routineId: string;
-            /** @description The run that caused the pause; null without one. */
+            /** @description The run that caused the pause, or null. */
             runId: string | null;
             /** @enum {string} */
             state: "paused";
@@ -2153,7 +2153,7 @@ export interface components {
              * @enum {string}
              */
             deliver: "always" | "changed" | "failed";
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: string | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2382,7 +2382,7 @@ export interface components {
             until: string;
         };
         RunDetailWouldHaveDoneItem: {
-            /** @description The arguments as JSON text; null once they are erased or left out. */
+            /** @description JSON text; null once erased or left out. */
             arguments: string | null;
             /** @description Null for a tool of the service. */
             connectionName: string | null;
@@ -2454,7 +2454,7 @@ export interface components {
             /** @description The list may grow. */
             reason: string | null;
             result: string | null;
-            /** @description True if `result` was cut, because the result of the run is longer. */
+            /** @description True if `result` is cut. */
             resultTruncated: boolean;
             routineId: string;
             /** @description RFC 3339, UTC. */
@@ -2503,9 +2503,9 @@ export interface components {
             event: "text";
         };
         RunEventOutputTextData: {
-            /** @description Attempt at the step. A higher number than before means that the step has begun again. */
+            /** @description A higher number than before: the step has begun again. */
             attempt: number;
-            /** @description True if this text replaces all earlier text of the step; false if it continues that text. */
+            /** @description Whether the text replaces all earlier text of the step. */
             begins: boolean;
             /** @description The step that is under way. */
             index: number;
@@ -2684,7 +2684,7 @@ export interface components {
             at: string;
             /** @description The last writer; null if the account or the key is gone. */
             by: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Note of the reader; null without one, and once the content of the run is erased. */
+            /** @description Note of the reader, null once erased. */
             note: string | null;
             useful: boolean;
         };
@@ -2825,7 +2825,7 @@ export interface components {
             /** @description RFC 3339, UTC. */
             createdAt: string | null;
             description: string | null;
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: string | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2888,7 +2888,7 @@ export interface components {
         /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
         StartedProposalWarnings: components["schemas"]["RoutineWarning"][];
         Step: {
-            /** @description Attempt at the step. If it is above 1, the provider may have billed an earlier attempt whose response was lost. */
+            /** @description If above 1, the provider may have billed an earlier attempt whose response was lost. */
             attempt: number;
             errorMessage: string | null;
             /** @description RFC 3339, UTC. */
@@ -2923,7 +2923,7 @@ export interface components {
         ToolCall: {
             /** @description For a held call: the action that waits for a person. The call was not made. */
             action: components["schemas"]["ToolCallAction"] | null;
-            /** @description The arguments as JSON text. In all texts of a step, secrets are removed and long texts cut at 16,000 characters. */
+            /** @description JSON text. In texts of a step, secrets are removed and long texts cut at 16,000 characters. */
             arguments: string | null;
             /** @description Characters of the arguments before they were cut. */
             argumentsLength: number | null;
@@ -3036,7 +3036,7 @@ export interface components {
             /** @description RFC 3339, UTC. */
             expiresAt: string | null;
             id: string;
-            /** @description The most calls that the rule lets through; null for no limit. */
+            /** @description The most calls of the rule; null for no limit. */
             maxUses: number | null;
             policyId: string;
             /** @description RFC 3339, UTC. */
@@ -3125,7 +3125,7 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: string | null;
-            /** @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again. */
+            /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
             externalKey?: string | null;
             /** @description Gives each run the facts of its project. */
             facts?: boolean;
@@ -3235,7 +3235,7 @@ export interface components {
         };
         UpdateSkillBody: {
             description?: string | null;
-            /** @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again. */
+            /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
             externalKey?: string | null;
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions?: string;
@@ -3322,7 +3322,7 @@ export interface components {
             id: string;
             /** @description The first 1 kB of the response. */
             responseExcerpt: string | null;
-            /** @description HTTP status of the response; null if the receiver did not respond. */
+            /** @description HTTP status; null without a response. */
             status: number | null;
         };
         WebhookTestEvent: {
@@ -3362,7 +3362,7 @@ export interface components {
         "cursor-2": string;
         /** @description For 24 hours, the same key and body give the first response again. */
         "Idempotency-Key": string;
-        /** @description The `ETag` that you have seen. A different present one refuses the request. */
+        /** @description The `ETag` that you have seen. */
         "If-Match": string;
         /** @description Items a page, at most 200. */
         limit: number;
@@ -3406,7 +3406,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Action"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3552,7 +3552,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Chat"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3670,7 +3670,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3823,7 +3823,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3970,7 +3970,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FactsVersionSummary"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4020,7 +4020,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AskedQuestion"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4093,7 +4093,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Result"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4195,7 +4195,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineSummary"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4628,7 +4628,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4683,7 +4683,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolRule"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4758,7 +4758,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineVersionSummary"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4850,7 +4850,7 @@ export interface operations {
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again. */
+                /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
                 externalKey: string;
             };
         };
@@ -5201,7 +5201,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Step"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5270,7 +5270,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineRecentRuns"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5348,7 +5348,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillSummary"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5452,7 +5452,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillRevision"][];
-                        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5463,7 +5463,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again. */
+                /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
                 externalKey: string;
             };
         };

@@ -536,7 +536,7 @@ export interface components {
             /** @description Id of the action. */
             id: string;
             isError: boolean | null;
-            /** @description The last run that asked for the call while the action was open. */
+            /** @description The last run that asked for the open call. */
             lastRunId: string;
             /** @description Text that the model wrote beside the call. */
             modelReason: string | null;
@@ -544,7 +544,7 @@ export interface components {
             note: string | null;
             policyId: string;
             reason: components["schemas"]["ActionReason"] | null;
-            /** @description Actions whose results the arguments contain; those actions are sent first. */
+            /** @description Actions that are sent first, as the arguments use their results. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -600,7 +600,7 @@ export interface components {
             isError: boolean | null;
             /** @description The call of this tool by the routine that was approved last. */
             lastApproved: components["schemas"]["ActionDetailLastApproved"] | null;
-            /** @description The last run that asked for the call while the action was open. */
+            /** @description The last run that asked for the open call. */
             lastRunId: string;
             /** @description Text that the model wrote beside the call. */
             modelReason: string | null;
@@ -608,7 +608,7 @@ export interface components {
             note: string | null;
             policyId: string;
             reason: components["schemas"]["ActionReason"] | null;
-            /** @description Actions whose results the arguments contain; those actions are sent first. */
+            /** @description Actions that are sent first, as the arguments use their results. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -693,7 +693,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -798,7 +798,7 @@ export interface components {
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the apiKey. */
             id: string;
-            /** @description When the key was last used; written at most once a minute. */
+            /** @description Last use of the key, noted at most once a minute. */
             lastUsedAt: components["schemas"]["Timestamp"] | null;
             name: string;
             /** @description The part of the key that may be shown. */
@@ -880,7 +880,7 @@ export interface components {
             id: string;
             /** @description True when the operator registered the assistant. A client that registered itself is unverified. */
             isVerified: boolean;
-            /** @description When the assistant was last used; written at most once a minute. */
+            /** @description Last use, noted at most once a minute. */
             lastUsedAt: components["schemas"]["Timestamp"] | null;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
@@ -1101,7 +1101,7 @@ export interface components {
             apiWrites: boolean;
             /** @description Runs in a period. */
             runs: number;
-            /** @description The most runs at a time. Enforced only where plans are paid for. */
+            /** @description Enforced only where plans are paid for. */
             runsAtATime: number;
         };
         BillingAttentionPaymentFailed: {
@@ -1615,7 +1615,7 @@ export interface components {
             id: string;
             /** @description The key, shown once; null when the response is repeated. */
             key: string | null;
-            /** @description When the key was last used; written at most once a minute. */
+            /** @description Last use of the key, noted at most once a minute. */
             lastUsedAt: components["schemas"]["Timestamp"] | null;
             name: string;
             /** @description The part of the key that may be shown. */
@@ -1632,7 +1632,7 @@ export interface components {
             organizationId: string;
             /** @enum {string} */
             role: "admin" | "member";
-            /** @description The token, shown once; null when the response is repeated. */
+            /** @description Shown once; null when the response is repeated. */
             token: string | null;
         };
         CreatedOrganization: {
@@ -1658,7 +1658,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2007,7 +2007,7 @@ export interface components {
             /** @description When the server last passed the check. */
             checkedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
-            /** @description Routines that used the connection and went back to draft. */
+            /** @description Routines that went back to draft. */
             draftedRoutineIds: string[];
             /** @description Why the connection is not ready. */
             error: components["schemas"]["ConnectionError"] | null;
@@ -2357,7 +2357,7 @@ export interface components {
         };
         ItemOfSeries: {
             key: string | number | boolean | null;
-            /** @description One number for each run; null if the run has none. */
+            /** @description One number for each run, or null. */
             values: (number | null)[];
         };
         /** @description The latest run that succeeded, failed or was cancelled; null without one. */
@@ -2598,7 +2598,7 @@ export interface components {
             label: string;
             /** @description One sentence about the fault of its last request, and the remedy. */
             lastError: string | null;
-            /** @description Milliseconds that the request for the last list took. */
+            /** @description Milliseconds for the last list. */
             latencyMs: number | null;
             /** @description A server of the operator’s own, whose models cost nothing. */
             local: boolean;
@@ -2606,7 +2606,7 @@ export interface components {
             models: number;
             name: string;
             /**
-             * @description `stale`: the source is away, and its last list is used; `unavailable`: the source has not given a list yet.
+             * @description `stale`: the source is away, and its last list is used; `unavailable`: no list has arrived yet.
              * @enum {string}
              */
             state: "ready" | "stale" | "unavailable";
@@ -2636,7 +2636,7 @@ export interface components {
             inputTokens: number;
             outputTokens: number;
         };
-        /** @description Cursor of the next page, for requests with `page=body`. Null on the last page. */
+        /** @description For requests with `page=body`; null on the last page. */
         NextPage: {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
@@ -2886,7 +2886,7 @@ export interface components {
             state: "open" | "taken" | "dropped";
         };
         ProposeChange: {
-            /** @description The fields that change, at least one of them material; without `externalKey`, `managedBy` and `managedFrom`. */
+            /** @description The fields that change, at least one of them material. External names cannot change. */
             patch: components["schemas"]["UpdateRoutine"];
         };
         ProveBody: {
@@ -3318,7 +3318,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3392,7 +3392,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3490,7 +3490,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3573,7 +3573,7 @@ export interface components {
             missing: components["schemas"]["RoutineDraftMissing"];
             /** @description The first five times of the schedule. */
             nextRuns: components["schemas"]["Timestamp"][];
-            /** @description Questions that a person has to answer before the routine can work; at most three. */
+            /** @description At most three questions that a person has to answer first. */
             questions: string[];
             /** @description Routines of the project with a similar purpose. */
             similar: components["schemas"]["RoutineDraftSimilarItem"][];
@@ -3687,7 +3687,7 @@ export interface components {
             reason: string;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The run that caused the pause; null without one. */
+            /** @description The run that caused the pause, or null. */
             runId: string | null;
             /** @enum {string} */
             state: "paused";
@@ -3733,7 +3733,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4067,7 +4067,7 @@ export interface components {
             until: components["schemas"]["Timestamp"];
         };
         RunDetailWouldHaveDoneItem: {
-            /** @description The arguments as JSON text; null once they are erased or left out. */
+            /** @description JSON text; null once erased or left out. */
             arguments: string | null;
             /** @description Null for a tool of the service. */
             connectionName: string | null;
@@ -4129,7 +4129,7 @@ export interface components {
             /** @description The list may grow. */
             reason: string | null;
             result: string | null;
-            /** @description True if `result` was cut, because the result of the run is longer. */
+            /** @description True if `result` is cut. */
             resultTruncated: boolean;
             /** @description Id of the routine. */
             routineId: string;
@@ -4178,9 +4178,9 @@ export interface components {
             event: "text";
         };
         RunEventOutputTextData: {
-            /** @description Attempt at the step. A higher number than before means that the step has begun again. */
+            /** @description A higher number than before: the step has begun again. */
             attempt: number;
-            /** @description True if this text replaces all earlier text of the step; false if it continues that text. */
+            /** @description Whether the text replaces all earlier text of the step. */
             begins: boolean;
             /** @description The step that is under way. */
             index: number;
@@ -4329,7 +4329,7 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             /** @description The last writer; null if the account or the key is gone. */
             by: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Note of the reader; null without one, and once the content of the run is erased. */
+            /** @description Note of the reader, null once erased. */
             note: string | null;
             useful: boolean;
         };
@@ -4350,7 +4350,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4480,7 +4480,7 @@ export interface components {
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the session; it is not the token in the cookie. */
             id: string;
-            /** @description When the session was last prolonged. Use prolongs a session about once a day. */
+            /** @description Use prolongs a session about once a day. */
             updatedAt: components["schemas"]["Timestamp"];
             userAgent: string | null;
         };
@@ -4582,7 +4582,7 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4632,7 +4632,7 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4693,7 +4693,7 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written the resource again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4787,7 +4787,7 @@ export interface components {
             redirectUri: string;
         };
         Step: {
-            /** @description Attempt at the step. If it is above 1, the provider may have billed an earlier attempt whose response was lost. */
+            /** @description If above 1, the provider may have billed an earlier attempt whose response was lost. */
             attempt: number;
             errorMessage: string | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
@@ -4839,7 +4839,7 @@ export interface components {
         ToolCall: {
             /** @description For a held call: the action that waits for a person. The call was not made. */
             action: components["schemas"]["ToolCallAction"] | null;
-            /** @description The arguments as JSON text. In all texts of a step, secrets are removed and long texts cut at 16,000 characters. */
+            /** @description JSON text. In texts of a step, secrets are removed and long texts cut at 16,000 characters. */
             arguments: string | null;
             /** @description Characters of the arguments before they were cut. */
             argumentsLength: number | null;
@@ -4944,7 +4944,7 @@ export interface components {
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the toolRule. */
             id: string;
-            /** @description The most calls that the rule lets through; null for no limit. */
+            /** @description The most calls of the rule; null for no limit. */
             maxUses: number | null;
             /** @description Id of the policy. */
             policyId: string;
@@ -5261,7 +5261,7 @@ export interface components {
             id: string;
             /** @description The first 1 kB of the response. */
             responseExcerpt: string | null;
-            /** @description HTTP status of the response; null if the receiver did not respond. */
+            /** @description HTTP status; null without a response. */
             status: number | null;
         };
         WebhookTestEvent: {
@@ -5297,7 +5297,7 @@ export interface components {
         "cursor-2": string;
         /** @description For 24 hours, the same key and body give the first response again. */
         "Idempotency-Key": string;
-        /** @description The `ETag` that you have seen. A different present one refuses the request. */
+        /** @description The `ETag` that you have seen. */
         "If-Match": string;
         /** @description The `ETag` of your copy. The response is 304 while the content is the same. */
         "If-None-Match": string;
@@ -5700,7 +5700,7 @@ export interface operations {
             query: {
                 /** @description The authorization code, where access was granted. */
                 code?: string;
-                /** @description Why access was refused. */
+                /** @description Why access failed. */
                 error?: string;
                 /** @description The authorization server that responds (RFC 9207). */
                 iss?: string;
@@ -6656,7 +6656,7 @@ export interface operations {
                 client_id?: string;
                 /** @description The authorization code, where access was granted. */
                 code?: string;
-                /** @description Why access was refused. */
+                /** @description Why access failed. */
                 error?: string;
                 /** @description The authorization server that responds (RFC 9207). */
                 iss?: string;
@@ -8147,7 +8147,7 @@ export interface operations {
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again. */
+                /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
                 externalKey: string;
             };
         };
@@ -8786,7 +8786,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for the resource, unique in the project. After archiving or deletion the name is free again. */
+                /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
                 externalKey: string;
             };
         };
