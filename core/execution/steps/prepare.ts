@@ -20,10 +20,10 @@ import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { databaseTime, persistently, storableJson, type Database, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
 import { AppError } from '#lib/errors.ts';
-import { takeBackAttempt, type StepRun } from './begin-step.ts';
+import type { StepRun } from './begin-step.ts';
 import type { AccountStep, ModelCall, StepsCore } from './model-call.ts';
 import { passGate } from './pass-gate.ts';
-import { delayAfter, Stop } from './stop.ts';
+import { delayAfter, Stop, takeBackAttempt } from './stop.ts';
 
 /** A model step whose call could be made now. */
 export interface PreparedStep extends PreparedOpening {

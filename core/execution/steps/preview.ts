@@ -22,19 +22,20 @@ import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/inte
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import { definedFields, type StepRun } from './begin-step.ts';
-import type { StepsCore } from './model-call.ts';
-import { findModel, prepareOpening, toolSet } from './prepare.ts';
-import { limitOnUnpriced, outputBound } from './reserve.ts';
-import { Stop } from './stop.ts';
 import {
   asksForData,
+  definedFields,
   previousDataJson,
   previousRunJson,
   previousRunOf,
   type PreviousRunJson,
+  type StepRun,
   tellsQuestions,
-} from './told.ts';
+} from './begin-step.ts';
+import type { StepsCore } from './model-call.ts';
+import { findModel, prepareOpening, toolSet } from './prepare.ts';
+import { limitOnUnpriced, outputBound } from './reserve.ts';
+import { Stop } from './stop.ts';
 
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {

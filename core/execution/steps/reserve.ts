@@ -12,10 +12,10 @@ import {
   type ScopeLimits,
 } from '#core/usage/index.ts';
 import { empty, sql, type Sql } from '#lib/database/index.ts';
-import { takeBackAttempt, type StepRun } from './begin-step.ts';
+import type { StepRun } from './begin-step.ts';
 import type { StepsCore } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
-import { delayAfter, Stop } from './stop.ts';
+import { delayAfter, Stop, takeBackAttempt } from './stop.ts';
 import { settleLostCalls } from './unanswered-calls.ts';
 
 /** The output tokens that a model step may use. */

@@ -6,8 +6,7 @@ import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { assertAdmin } from '#core/accounts/organizations/index.ts';
 import { transaction, type Database } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import type { Looking } from './directory.ts';
-import type { FigureOrigin, Figures, ModelOption, SomeFigures } from './model.ts';
+import type { FigureOrigin, Figures, Looking, ModelOption, SomeFigures } from './model.ts';
 
 /** A change of the figures that an organization entered for a model; null removes a figure. */
 export interface FiguresPatch {

@@ -52,6 +52,13 @@ export function sameModel(a: ModelReference, b: ModelReference): boolean {
 /** Figures from one origin; some may be missing. */
 export type SomeFigures = { readonly [Name in keyof Figures]?: Figures[Name] | undefined };
 
+/** An organization that looks for models. */
+export interface Looking {
+  readonly organizationId: string;
+  /** Returns the figures that the organization entered for a model. */
+  byHand(model: ServedModel): SomeFigures | undefined;
+}
+
 interface Completed {
   readonly figures: Figures;
   readonly origins: Origins;
