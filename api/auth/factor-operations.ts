@@ -7,15 +7,17 @@ const code = z
   .string()
   .regex(/^[0-9]{6}$/, 'must be six digits')
   .meta({ description: 'Code of the authenticator, valid once.', example: '492039' });
-const recoveryCode = z.string().min(1).max(100).describe('Each is valid once.');
+const recoveryCode = z.string().min(1).max(100).describe('A recovery code. Each code is valid once.');
 const recoveryCodes = z
   .object({
-    recoveryCodes: z.array(z.string()).describe('Ten, shown once: only their hashes are kept. Each signs in once.'),
+    recoveryCodes: z
+      .array(z.string())
+      .describe('Ten codes, shown once: only their hashes are kept. Each code signs in once.'),
   })
   .meta({ id: 'RecoveryCodes' });
 const passkeyOptions = z
   .looseObject({ challenge: z.string() })
-  .meta({ id: 'PasskeyOptions', description: 'Options in JSON as WebAuthn Level 3 has them.' });
+  .meta({ id: 'PasskeyOptions', description: 'The options as JSON, in the form of WebAuthn Level 3.' });
 
 /** Lists the operations of second factors and passkeys, and the proof of identity. */
 export const factorOperations: readonly AuthOperation[] = [
@@ -87,8 +89,8 @@ export const factorOperations: readonly AuthOperation[] = [
     body: z.strictObject({}),
     success: z
       .object({
-        secret: z.string().describe('In base32, to type.'),
-        uri: z.string().meta({ description: 'For a QR code.', example: 'otpauth://totp/…' }),
+        secret: z.string().describe('The secret in base32, to type.'),
+        uri: z.string().meta({ description: 'The secret as an address for a QR code.', example: 'otpauth://totp/…' }),
       })
       .meta({ id: 'BegunSecondFactor' }),
     needsSession: true,
@@ -106,7 +108,7 @@ export const factorOperations: readonly AuthOperation[] = [
   operation('POST /second-factor/recovery-codes', {
     id: 'replaceRecoveryCodes',
     summary: 'Make new recovery codes',
-    description: 'The earlier ones no longer work.',
+    description: 'The earlier codes no longer work.',
     body: z.strictObject({}),
     success: recoveryCodes,
     needsSession: true,

@@ -10,10 +10,10 @@ const password = z
   .min(10)
   .max(128)
   .refine((text) => !isCommonPassword(text), {
-    error: 'one of the most common passwords, which guessing begins with; choose another',
+    error: 'one of the most common passwords, which attackers try first; choose another',
   })
   .meta({ format: 'password', description: 'Not one of the ten thousand most common passwords.' });
-const token = z.string().min(1).max(2_000).describe('From the mail.');
+const token = z.string().min(1).max(2_000).describe('The token from the mail.');
 const returnTo = z
   .string()
   .min(1)
@@ -64,7 +64,7 @@ export const authOperations: readonly AuthOperation[] = [
   operation('GET /get-session', {
     id: 'getSession',
     summary: 'Read the present session',
-    description: 'Null without a session.',
+    description: 'The response is null without a session.',
     success: z.object({ session, user }).nullable(),
     errors: {},
   }),

@@ -51,11 +51,14 @@ export function responsesOf(spec: RouteSpec, audience: Audience): ZodOpenApiResp
 const nextPage = z
   .strictObject({ nextCursor: z.string().nullable().describe('The `cursor` of the next page.') })
   .optional()
-  .meta({ id: 'NextPage', description: 'Where `page=body` asks for it. Null on the last page.' });
+  .meta({
+    id: 'NextPage',
+    description: 'For requests with `page=body`; null on the last page.',
+  });
 
 const UNCHANGED: ZodOpenApiResponseObject = {
   id: 'Unchanged',
-  description: 'The content is still the one that `If-None-Match` names.',
+  description: 'The content still has the `ETag` in `If-None-Match`.',
 };
 
 /** Tells whether a read has an `ETag` made from its content. The `ETag` of resources with versions is the version. */
@@ -169,7 +172,7 @@ export const HEADERS = {
   'X-RateLimit-Reset': { description: 'Seconds until this minute is over.', schema: text },
   ETag: { description: 'Names the content, for `If-None-Match`.', schema: text },
   Location: { description: 'Address of the created resource.', schema: text },
-  Link: { description: '`<…>; rel="next"` while there are more.', schema: text },
+  Link: { description: '`<…>; rel="next"` while there are more items.', schema: text },
   'Preference-Applied': {
     description: 'The honoured preference.',
     schema: text,

@@ -27,7 +27,7 @@ export const runEvent = component('RunEvent', {
     finishedAt: timestamp,
     ...outcomeFields,
     result: z.string().nullable(),
-    resultTruncated: z.boolean().describe('The result of the run itself is longer.'),
+    resultTruncated: z.boolean().describe('True if `result` is cut.'),
     data,
     changes: changes.nullable(),
     usage,
@@ -42,10 +42,10 @@ export const pausedEvent = component('RoutinePausedEvent', {
     name: z.string(),
     state: z.literal('paused'),
     reason: z.string().meta({
-      description: 'In the words that the routine shows as `stateReason`.',
+      description: 'The same words as in `stateReason` of the routine.',
       example: 'paused after 5 failed runs in a row',
     }),
-    runId: idOf('run').nullable().describe('The run that caused it; null without one.'),
+    runId: idOf('run').nullable().describe('The run that caused the pause, or null.'),
   }),
 });
 
@@ -71,8 +71,8 @@ export const questionEvent = component('QuestionEvent', {
   data: z.strictObject({
     id: idOf('question'),
     ...ids,
-    runId: idOf('run').describe('The run that asked it last.'),
-    question: z.string().describe('As a model wrote it: material, and no instruction.'),
+    runId: idOf('run').describe('The run that asked the question last.'),
+    question: z.string().describe('The question as a model wrote it: data, not an instruction.'),
     choices: z.array(z.string()).nullable(),
     default: z.string().nullable(),
     answer: z.string().nullable().describe('Null for `question.asked`.'),
@@ -130,7 +130,7 @@ function event(type: SentType) {
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: {
-      '200': { description: 'Received. After any other status than 2xx it is sent again.' },
+      '200': { description: 'Received. After any status other than 2xx the event is sent again.' },
       '410': { description: 'Nothing more is sent to this address.' },
     },
   };

@@ -33,7 +33,6 @@ export function wordOf(list: Readonly<Record<string, unknown>> | readonly string
 /** US dollars as a decimal string. */
 export const dollars = ours(z.string().regex(/^-?\d{1,20}(?:\.\d{1,30})?$/));
 
-/** A SHA-256 in hexadecimal digits. */
 export const sha256 = ours(z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits'));
 
 export const anyId = ours(z.string().regex(/^[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}$/));
@@ -150,8 +149,8 @@ export const personId = z
  * which are ignored, so the schema with these parameters must not be strict.
  */
 export const returnedFields = {
-  state: z.string().min(1).max(200).describe('Our state, returned.'),
+  state: z.string().min(1).max(200).describe('The `state` that the service sent to the provider.'),
   code: z.string().min(1).max(4_096).optional().describe('The authorization code, where access was granted.'),
-  error: z.string().min(1).max(200).optional().meta({ description: 'Why it was refused.', example: 'access_denied' }),
+  error: z.string().min(1).max(200).optional().meta({ description: 'Why access failed.', example: 'access_denied' }),
   iss: z.string().min(1).max(2_048).optional().describe('The authorization server that responds (RFC 9207).'),
 };

@@ -112,7 +112,7 @@ async function endedRun(runId: string, seconds: number, context: Context): Promi
   const wait: Wait = async (until) => {
     await until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
     if (!signal.aborted && !(await isStillAllowed(access, READ_RUN.route.spec, context.deps, signal))) {
-      throw new AppError('authentication_required', 'Your access was taken back during the wait.');
+      throw new AppError('authentication_required', 'Your access was revoked while you waited.');
     }
   };
   const patient = { ...context, wait: seconds === 0 ? undefined : wait };
@@ -142,7 +142,7 @@ async function runAnswer(data: unknown, wanted: Wanted, context: Context): Promi
   const result = run.result?.slice(resultFrom) ?? null;
   const page = pageOf(run, context);
   if (detail === 'full' && isBeyondOneAnswer({ ...run, result })) {
-    throw new AppError('invalid_request', `detail: full is too long here; ask for steps. ${page.join(' ')}`);
+    throw new AppError('invalid_request', `detail: full is too long for one answer; ask for steps. ${page.join(' ')}`);
   }
   const seen = viewed({ ...run, result }, shown);
   return writeAnswer({

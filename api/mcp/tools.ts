@@ -36,7 +36,7 @@ const seconds = z.number().int().min(0).max(50);
 
 /** Arguments of a tool in addition to those of its operation. */
 export const runArguments = z.strictObject({
-  waitSeconds: seconds.default(0).describe('Seconds to wait for its end; 0 returns at once.'),
+  waitSeconds: seconds.default(0).describe('Seconds to wait for the end of the run; 0 returns at once.'),
 });
 
 export const waitArguments = z.strictObject({

@@ -10,7 +10,7 @@ import { connection, presentConnection } from '../v1/connections/schemas.ts';
 
 export const completeConnectionSignIn = routesOf('Connections')('GET /oauth/callback/:provider', {
   id: 'completeConnectionSignIn',
-  summary: 'End a sign-in to a provider or tool server',
+  summary: 'Complete a sign-in to a provider or tool server',
   description:
     'The user interface forwards the return from the provider to this operation, with its query and the session cookie of the sign-in. A state is redeemed once, within ten minutes, for that session and provider; a repeated return leads to the same connection. Each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. The provider’s error texts are not repeated.',
   auth: 'session',

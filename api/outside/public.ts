@@ -20,7 +20,7 @@ export const readPublicConfig = route('GET /public/config', {
   success: {
     data: component('PublicConfig', {
       productTag: z.string().meta({ example: 'ras' }),
-      publicUrl: z.string().meta({ description: 'Where this API is.', example: 'https://api.example.com' }),
+      publicUrl: z.string().meta({ description: 'Address of this API.', example: 'https://api.example.com' }),
       uiOrigin: z.string().meta({
         description: 'The only origin whose sessions may change anything.',
         example: 'https://app.example.com',
@@ -87,7 +87,7 @@ const sharedResult = component('SharedResult', {
   resultSchema: z
     .record(z.string(), z.unknown())
     .nullable()
-    .describe('The schema of its data, without the descriptions that the model was given.'),
+    .describe('The schema of the data, without the descriptions for the model.'),
   finishedAt: timestamp.nullable(),
   expiresAt: timestamp.describe('When the link ends.'),
 });

@@ -17,10 +17,10 @@ const apiKey = component('ApiKey', {
   createdBy: z
     .strictObject({ id: z.string(), name: z.string() })
     .nullable()
-    .describe('The person who made it; null when their account is gone.'),
+    .describe('The person who made the key; null when their account is gone.'),
   createdAt: timestamp,
-  expiresAt: timestamp.nullable().describe('When it stops working; null for never.'),
-  lastUsedAt: timestamp.nullable().describe('Written at most once a minute.'),
+  expiresAt: timestamp.nullable().describe('When the key stops working; null for never.'),
+  lastUsedAt: timestamp.nullable().describe('Last use of the key, noted at most once a minute.'),
 });
 
 const listApiKeys = route('GET /v1/api-keys', {
@@ -30,7 +30,7 @@ const listApiKeys = route('GET /v1/api-keys', {
   query: pageQuery('apiKey', {}),
   success: {
     data: z.array(apiKey),
-    description: 'Newest first; revoked and expired ones are gone.',
+    description: 'Newest first, without revoked and expired keys.',
   },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
@@ -59,7 +59,7 @@ const createApiKey = route('POST /v1/api-keys', {
       .describe(
         '`runs:write` starts, cancels, repeats and pins runs, and answers their questions. Values of variables that such a key gives for a run reach the model as data and not as instructions, unless the key has `routines:write` too; `overridable` of a routine lists the variables that may be given. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
       ),
-    expiresAt: instant.nullable().default(null).describe('When it stops working, in the future; null for never.'),
+    expiresAt: instant.nullable().default(null).describe('When the key stops working, in the future; null for never.'),
   }),
   idempotent: true,
   shownOnce: ['key'],
@@ -68,7 +68,7 @@ const createApiKey = route('POST /v1/api-keys', {
     data: component('CreatedApiKey', {
       ...apiKey.shape,
       key: z.string().nullable().meta({
-        description: 'Shown once; null when the response is repeated.',
+        description: 'The key, shown once; null when the response is repeated.',
         example: 'ras_4fGk29Xa_…',
       }),
     }),

@@ -13,7 +13,7 @@ const scopes = z.array(z.enum(SCOPES));
 
 const isVerified = z
   .boolean()
-  .describe('True when the operator registered it. A client that registered itself is unverified.');
+  .describe('True when the operator registered the assistant. A client that registered itself is unverified.');
 
 const assistant = component('Assistant', {
   id: z.string(),
@@ -22,7 +22,7 @@ const assistant = component('Assistant', {
   scopes,
   grantedBy: z.strictObject({ id: z.string(), name: z.string() }),
   createdAt: timestamp,
-  lastUsedAt: timestamp.nullable().describe('Written at most once a minute.'),
+  lastUsedAt: timestamp.nullable().describe('Last use, noted at most once a minute.'),
 });
 
 const asked = component('AskedConsent', {
@@ -51,7 +51,7 @@ const listAssistants = route('GET /v1/assistants', {
   auth: 'project-session',
   success: {
     data: z.array(assistant),
-    description: 'Of all people of the project, the latest first; 500 at most.',
+    description: 'The assistants of all people of the project, the latest first; at most 500.',
   },
 }).to(async ({ access, deps }) => {
   const found = await programs.listAssistants(deps.database, access.projectId);
@@ -62,13 +62,13 @@ const revokeAssistant = route('DELETE /v1/assistants/:assistantId', {
   id: 'revokeAssistant',
   summary: 'Revoke the access of an assistant',
   description:
-    'Takes effect with its next request. People disconnect their own assistants; owners and admins also those of others.',
+    'Takes effect with the next request of the assistant. People disconnect their own assistants; owners and admins also disconnect those of other people.',
   auth: 'project-session',
   params: z.strictObject({
     assistantId: z
       .string()
       .regex(/^[A-Za-z0-9]{1,64}$/)
-      .describe('Its id, as the list has it.'),
+      .describe('Id of the assistant, from the list of assistants.'),
   }),
   success: { data: assistant, description: 'The assistant without access.' },
   errors: ['forbidden'],
@@ -83,7 +83,7 @@ const readAssistantConsent = route('POST /v1/assistant-consents/read', {
   summary: 'Read which assistant asks for access',
   auth: 'session',
   body: z.strictObject({ oauthQuery }),
-  success: { data: asked, description: 'What it asks for.' },
+  success: { data: asked, description: 'The access that the assistant asks for.' },
   errors: MAY_BE_GONE,
 }).to(async ({ body, deps }) => ({
   data: present(asked, await programs.readAskedConsent(deps.database, body.oauthQuery)),
@@ -92,7 +92,7 @@ const readAssistantConsent = route('POST /v1/assistant-consents/read', {
 const approveAssistantConsent = route('POST /v1/assistant-consents/approve', {
   id: 'approveAssistantConsent',
   summary: 'Give an assistant access to the project',
-  description: 'Requested scopes only. Owners and admins alone can give scopes that write.',
+  description: 'Only scopes that the assistant requested. Only owners and admins can give scopes that write.',
   auth: 'project-session',
   fresh: true,
   body: z.strictObject({
@@ -102,7 +102,7 @@ const approveAssistantConsent = route('POST /v1/assistant-consents/approve', {
       .max(SCOPES.length)
       .transform((given) => [...new Set(given)]),
   }),
-  success: { data: onward, description: 'Given.' },
+  success: { data: onward, description: 'The assistant has access.' },
   errors: [...MAY_BE_GONE, 'forbidden'],
 }).to(async ({ access: { organizationId, projectId, actor }, by, body, deps }) => {
   const input = { organizationId, projectId, sessionId: actor.sessionId, ...body };
@@ -114,7 +114,7 @@ const denyAssistantConsent = route('POST /v1/assistant-consents/deny', {
   summary: 'Refuse an assistant',
   auth: 'session',
   body: z.strictObject({ oauthQuery }),
-  success: { data: onward, description: 'Refused; it is told so.' },
+  success: { data: onward, description: 'The assistant is refused and told so.' },
   errors: MAY_BE_GONE,
 }).to(async ({ access: { sessionId }, body, deps }) => ({
   data: await programs.denyAssistant(deps, { sessionId, ...body }),

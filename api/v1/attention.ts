@@ -20,10 +20,10 @@ const attention = component('Attention', {
       z.strictObject({
         ...routine,
         runId: idOf('run'),
-        actionId: idOf('action').describe('The first of its open actions.'),
-        calls: z.number().int().describe('Its open actions.'),
-        toolNames: z.array(z.string()).describe('Names of their tools, each once.'),
-        expiresAt: timestamp.describe('When the first of them expires.'),
+        actionId: idOf('action').describe('The first open action of the run.'),
+        calls: z.number().int().describe('Number of open actions of the run.'),
+        toolNames: z.array(z.string()).describe('Names of the tools of these actions, each once.'),
+        expiresAt: timestamp.describe('When the first of these actions expires.'),
       }),
     )
     .describe('Runs whose held calls wait for a person (`GET /v1/actions`), the most urgent first.'),

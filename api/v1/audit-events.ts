@@ -21,12 +21,12 @@ const auditEvent = component('AuditEvent', {
         .describe('Present name of the person or key; null for the service, and for a deleted account or key.'),
       address: z.string().nullable(),
     })
-    .describe('Who, and from where.'),
+    .describe('Who made the change, and from where.'),
   action: z.enum(AUDIT_ACTIONS),
-  targetId: z.string().meta({ description: 'What was changed.', example: EXAMPLE.apiKey }),
+  targetId: z.string().meta({ description: 'Id of the changed resource.', example: EXAMPLE.apiKey }),
   details: z
     .record(z.string(), z.unknown())
-    .meta({ description: 'What changed, as the action has it.', example: { to: 'admin' } }),
+    .meta({ description: 'Details of the change, whose fields depend on `action`.', example: { to: 'admin' } }),
   createdAt: timestamp,
 });
 
@@ -34,7 +34,7 @@ const listAudit = routesOf('Audit')('GET /v1/audit-events', {
   id: 'listAudit',
   summary: 'List the changes in an organization',
   description:
-    'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each is recorded together with the change, and never altered.',
+    'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each entry is recorded together with the change, and never altered.',
   auth: 'session',
   query: pageQuery('auditEvent', {
     organizationId: idOf('organization'),
@@ -49,7 +49,7 @@ const listAudit = routesOf('Audit')('GET /v1/audit-events', {
       .string()
       .regex(/^[A-Za-z0-9_]{1,64}$/)
       .optional()
-      .describe('Only changes of this one.'),
+      .describe('Only changes of the resource with this id.'),
   }),
   success: { data: z.array(auditEvent), description: 'Newest first.' },
   errors: ['organization_not_found', 'forbidden', 'second_factor_required'],

@@ -24,12 +24,12 @@ const planName = z.enum(['free', ...PAID_PLANS]);
 const allowances = z.strictObject({
   activeRoutines: z.number().int(),
   runs: z.number().int().describe('Runs in a period.'),
-  runsAtATime: z.number().int().describe('Counts where plans are paid for.'),
+  runsAtATime: z.number().int().describe('Enforced only where plans are paid for.'),
   apiWrites: z.boolean().describe('Whether API keys may write.'),
 });
 
 const billing = component('Billing', {
-  plan: planName.describe('The plan that counts now.'),
+  plan: planName.describe('The plan that applies now.'),
   source: z.enum(['self_hosted', 'subscription', 'none']),
   status: z.string().nullable().meta({
     description: 'Status of the subscription, in the words of the payment processor.',
@@ -98,7 +98,7 @@ const startCheckout = route('POST /v1/billing/checkout', {
   id: 'startCheckout',
   summary: 'Begin a checkout on the page of the payment processor',
   description:
-    'An organization with a subscription gets the address of the portal instead. `entrypoint` names the page of the return; an unknown one means the page on billing.',
+    'An organization with a subscription gets the address of the portal instead. `entrypoint` names the page of the return; an unknown name means the page on billing.',
   auth: 'org-owner-session',
   fresh: true,
   body: component('StartCheckout', {
@@ -122,7 +122,7 @@ const startCheckout = route('POST /v1/billing/checkout', {
 const openBillingPortal = route('POST /v1/billing/portal', {
   id: 'openBillingPortal',
   summary: 'Open the portal of the payment processor',
-  description: 'There the owner changes or cancels the subscription, its means of payment and its addresses.',
+  description: 'In the portal the owner changes or cancels the subscription, its means of payment and its addresses.',
   auth: 'org-owner-session',
   fresh: true,
   success: {

@@ -21,7 +21,7 @@ const chat = component('Chat', {
   goneAt: timestamp
     .nullable()
     .describe('Time since which the chat refuses the address for good; nothing is sent until the address is replaced.'),
-  goneReason: z.string().nullable().describe("The chat's own error, or its status."),
+  goneReason: z.string().nullable().describe("The error in the chat's own words, or the HTTP status."),
   createdAt: timestamp,
   updatedAt: timestamp,
 });
@@ -75,7 +75,7 @@ const readChat = route('GET /v1/chats/:chatId', {
 const updateChat = route('PATCH /v1/chats/:chatId', {
   id: 'updateChat',
   summary: 'Rename a chat or give it another address',
-  description: 'Another address also ends `goneAt`. Routines keep the chat.',
+  description: 'A new address also clears `goneAt`. Routines keep the chat.',
   scope: 'connections:write',
   params,
   body: component('UpdateChat', { name: name.optional(), url: url.optional() }),
@@ -98,14 +98,14 @@ const deleteChat = route('DELETE /v1/chats/:chatId', {
 const testChat = route('POST /v1/chats/:chatId/test', {
   id: 'testChat',
   summary: 'Send a test message to a chat',
-  description: 'Once, and nothing is kept of it; a refusal does not stop the chat.',
+  description: 'The message is sent once and not recorded. A refusal does not stop the chat.',
   scope: 'connections:write',
   params,
   success: {
     data: component('ChatTest', {
       delivered: z.boolean(),
-      status: z.number().int().nullable().describe('Of the response; null without one.'),
-      error: z.string().nullable().describe('Why it was not delivered.'),
+      status: z.number().int().nullable().describe('HTTP status of the response; null without one.'),
+      error: z.string().nullable().describe('Why the message was not delivered.'),
       responseExcerpt: z.string().nullable().describe('The first 1 kB of the response.'),
       durationMs: z.number().int(),
     }),

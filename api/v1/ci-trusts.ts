@@ -89,7 +89,7 @@ const createCiTrust = route('POST /v1/ci-trusts', {
 const deleteCiTrust = route('DELETE /v1/ci-trusts/:ciTrustId', {
   id: 'deleteCiTrust',
   summary: 'End a CI sign-in',
-  description: 'Keys that its jobs hold are revoked with it.',
+  description: 'The keys that CI jobs got by this sign-in are revoked too.',
   auth: 'project-session',
   fresh: true,
   params: z.strictObject({ ciTrustId: idOf('ciTrust') }),
@@ -117,7 +117,7 @@ const exchangeIdToken = route('POST /v1/auth/ci-token', {
       scopes,
       expiresAt: timestamp,
     }),
-    description: 'The key. It is shown here only.',
+    description: 'The key. No other response shows it.',
   },
   errors: ['invalid_id_token', 'forbidden', 'limit_reached', 'rate_limited', 'service_unavailable'],
 }).to(async ({ body, by, deps }) => {

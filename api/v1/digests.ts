@@ -22,7 +22,7 @@ const digest = component(
   'Digest',
   {
     ...fields,
-    nextAt: timestamp.nullable().describe('When the next one is due; null when off.'),
+    nextAt: timestamp.nullable().describe('When the next digest is due; null when off.'),
     mailDelivery,
   },
   { description: 'When the caller gets the digest of a project; `off` after unsubscribing.' },

@@ -27,7 +27,7 @@ const projectFacts = component('ProjectFacts', {
   createdAt: timestamp.nullable(),
 });
 
-const lines = z.array(z.string()).describe('The first five, cut at 300 characters.');
+const lines = z.array(z.string()).describe('The first five lines, each cut at 300 characters.');
 
 const versionShape = {
   version: z.number().int(),
@@ -65,7 +65,7 @@ const readFacts = route('GET /v1/projects/:projectId/facts', {
   id: 'readFacts',
   summary: 'Read the facts of the project',
   description:
-    'One text that each routine with `facts: true` gets, so that they agree. The project is that of the key or the session.',
+    'One text that each routine with `facts: true` gets, so that routines agree. The project is that of the key or the session.',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   params,
@@ -119,7 +119,7 @@ const readFactsVersion = route('GET /v1/projects/:projectId/facts/versions/:fact
   scope: 'routines:read',
   params: z.strictObject({
     ...params.shape,
-    factsVersion: decimal(1, 2_147_483_647).meta({ description: 'Its number.', example: 1 }),
+    factsVersion: decimal(1, 2_147_483_647).meta({ description: 'Number of the version.', example: 1 }),
   }),
   success: { data: factsVersion, description: 'The version with its text.' },
 }).to(async ({ access, params: { projectId, factsVersion: version }, deps }) => {

@@ -36,7 +36,7 @@ const listInvitations = route('GET /v1/organizations/:organizationId/invitations
   query: pageQuery('invitation', {}),
   success: {
     data: z.array(invitation),
-    description: 'Newest first; accepted and expired ones are gone.',
+    description: 'Newest first, without accepted and expired invitations.',
   },
   errors: ['forbidden'],
 }).to(async ({ access, params, query, deps }) => {
@@ -49,7 +49,7 @@ const createInvitation = route('POST /v1/organizations/:organizationId/invitatio
   id: 'createInvitation',
   summary: 'Invite a person by e-mail address',
   description:
-    'Needs the role owner or admin. The invitation is valid for seven days and only for this address, and replaces an earlier one. Only this response has the token, and the mail if there is a mail server. Ownership can be handed over to a member afterwards.',
+    'Needs the role owner or admin. The invitation is valid for seven days and only for this address, and replaces an earlier one. Only this response has the token; with a mail server, the invitation mail has it too. Ownership can be handed over to a member afterwards.',
   auth: 'session',
   fresh: true,
   params: z.strictObject({ organizationId }),

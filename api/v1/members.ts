@@ -24,7 +24,7 @@ function named(resource: 'apiKey' | 'connection') {
 
 const revokedKeys = z
   .array(named('apiKey').meta({ id: 'RevokedKey' }))
-  .describe('API keys that the person had made, and that were revoked with this.');
+  .describe('API keys of the person that were revoked with this change.');
 
 const changedMember = component('ChangedMember', { ...member.shape, revokedKeys });
 
@@ -84,7 +84,7 @@ const removeMember = route('DELETE /v1/organizations/:organizationId/members/:us
     keepKeys: z
       .enum(['true', 'false'])
       .default('false')
-      .describe('Leaves the API keys that the person made. Owners only.'),
+      .describe('Keeps the API keys that the person made. Only for owners.'),
   }),
   success: { data: removedMember, description: 'Who was removed.' },
   errors: ['forbidden', 'owner_required', 'last_owner'],

@@ -24,12 +24,12 @@ const modelTest = component('ModelTest', {
       state: z.enum(['passed', 'failed', 'not_made']),
       words: z.string().nullable().meta({
         description: 'The response, or the words of a provider that refused.',
-        example: 'It kept to the schema: “{"country":"France","capital":"Paris"}”',
+        example: 'The model kept to the schema: “{"country":"France","capital":"Paris"}”',
       }),
       durationMs: z.int().nullable(),
     }),
   ),
-  usage: usage.nullable().describe('Its usage; null with `dryRun`.'),
+  usage: usage.nullable().describe('Usage of the test; null with `dryRun`.'),
   abilities: modelAbilities,
 });
 
@@ -46,7 +46,7 @@ const testModelNow = routesOf('Models')('POST /v1/models/test', {
   const { dryRun } = body;
   const { organizationId, projectId, actor } = access;
   if (actor.role === 'member') {
-    throw new AppError('forbidden', 'This needs the role owner or admin.');
+    throw new AppError('forbidden', 'This operation needs the role owner or admin.');
   }
   const option = await findSourced(deps, access, body.modelId);
   const tested = dryRun ? estimateTest(option) : await testModel(deps, option, { organizationId, projectId });

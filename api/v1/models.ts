@@ -51,18 +51,18 @@ export const modelOption = component('ModelOption', {
 
 const modelSource = component('ModelSource', {
   name: z.string().meta({ example: 'ollama' }),
-  label: z.string().meta({ description: 'Its name for people.', example: 'Ollama' }),
+  label: z.string().meta({ description: 'Name of the source for people.', example: 'Ollama' }),
   dialect: z.enum(MODEL_DIALECTS).describe('The kind of server.'),
   local: z.boolean().describe('A server of the operator’s own, whose models cost nothing.'),
-  baseUrl: z.string().nullable().meta({ description: 'Its address; null in production.', example: null }),
+  baseUrl: z.string().nullable().meta({ description: 'Address of the source; null in production.', example: null }),
   state: z
     .enum(['ready', 'stale', 'unavailable'])
-    .describe('`stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.'),
+    .describe('`stale`: the source is away, and its last list is used; `unavailable`: no list has arrived yet.'),
   lastError: z.string().nullable().meta({
     description: 'One sentence about the fault of its last request, and the remedy.',
     example: 'Ollama refused the connection. Is it running?',
   }),
-  latencyMs: z.number().int().nullable().describe('Of the last list.'),
+  latencyMs: z.number().int().nullable().describe('Milliseconds for the last list.'),
   models: z.number().int().describe('The models of its last list.'),
   fetchedAt: timestamp.nullable(),
 });
@@ -81,8 +81,8 @@ const listModels = route('GET /v1/models', {
     data: z.array(modelOption),
     description: 'The models.',
     headers: {
-      'X-Models-Stale': '`true` when a source cannot be reached and its part is its last list.',
-      Age: 'Seconds since the oldest of the lists was given.',
+      'X-Models-Stale': '`true` when a source cannot be reached, so that its last list is shown.',
+      Age: 'Seconds since the oldest of the lists was read.',
     },
   },
   errors: ['models_unavailable'],

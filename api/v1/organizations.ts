@@ -21,7 +21,7 @@ export const project = component('Project', {
 export const organization = component('Organization', {
   id: idOf('organization'),
   name: z.string(),
-  role: z.enum(['owner', 'admin', 'member']).describe('Your role in it.'),
+  role: z.enum(['owner', 'admin', 'member']).describe('Your role in the organization.'),
   createdAt: timestamp,
 });
 

@@ -26,7 +26,7 @@ const result = component('Result', {
   errorMessage: z.string().nullable(),
   outcome: outcomes.nullable(),
   outcomeSummary: z.string().nullable(),
-  urgency: urgency.nullable().describe('As on the run.'),
+  urgency: urgency.nullable().describe('How soon the result should be read, as `urgency` of the run.'),
   excerpt: z.string().nullable().describe('The beginning of the text, at most 600 characters.'),
   goesOn: z.boolean().describe('Whether the text continues after the excerpt.'),
   changes: changes
@@ -49,7 +49,7 @@ const result = component('Result', {
       description:
         'Lines that only one of this and the previous result has, within the first 20,000 characters of each. Null for a result with data.',
     }),
-  previousRunId: idOf('run').nullable().describe('The run of the routine that succeeded before it.'),
+  previousRunId: idOf('run').nullable().describe('The previous run of the routine that succeeded.'),
   costUsd: dollars.nullable().describe('US dollars.'),
   startedAt: timestamp.nullable(),
   finishedAt: timestamp,
@@ -63,7 +63,7 @@ const result = component('Result', {
       resultPreview: z.string().nullable().describe('The first 200 characters of its result.'),
       versionChanged: z
         .boolean()
-        .describe('True when another version of the routine made it, which may look at something else.'),
+        .describe('True when another version of the routine made that result, and may look at something else.'),
     })
     .nullable()
     .meta({
@@ -82,8 +82,10 @@ const unread = component(
     worthReadingRoutines: z.number().int().describe('Number of routines with results worth reading.'),
     unchanged: z.number().int(),
     unchangedRoutines: z.number().int().describe('Number of routines with unchanged results.'),
-    more: z.boolean().describe('Whether there are more than the 1,000 counted ones.'),
-    until: timestamp.nullable().describe('When the newest ended, to mark all as read; null where all is read.'),
+    more: z.boolean().describe('Whether there are more results than the 1,000 that are counted.'),
+    until: timestamp
+      .nullable()
+      .describe('When the newest unread result ended, to mark all as read; null if all results are read.'),
     readUntil: timestamp
       .nullable()
       .describe('Time up to which the caller has marked all as read, for undoing that; null if they never did.'),
@@ -120,7 +122,7 @@ const listResults = route('GET /v1/results', {
   scope: 'runs:read',
   query: pageQuery('run', {
     q: searchedIn('the name, text, summary or error'),
-    since: instant.optional().describe('Only those that ended at this time or later.'),
+    since: instant.optional().describe('Only results that ended at this time or later.'),
     unread: flag
       .optional()
       .describe(
@@ -158,7 +160,7 @@ const week = component('ResultsByDay', {
         failed: z.number().int(),
       }),
     )
-    .describe('Today last.'),
+    .describe('The last seven days, today last.'),
   truncated: z.boolean().describe('Whether only the 20,000 newest are counted.'),
 });
 
@@ -186,7 +188,7 @@ const markResultsRead = route('POST /v1/results/read', {
       runIds: z.array(idOf('run')).max(200).optional(),
       until: instant.optional(),
     })
-    .refine((given) => Object.keys(given).length > 0, 'name runs, or a time')
+    .refine((given) => Object.keys(given).length > 0, 'give runIds, a time, or both')
     .meta({ id: 'MarkResultsRead', minProperties: 1 }),
   success: { data: unread, description: 'The unread results now.' },
 }).to(async ({ access, body, deps }) => {
@@ -206,7 +208,7 @@ const markResultsUnread = route('POST /v1/results/unread', {
       runIds: z.array(idOf('run')).max(200).optional(),
       since: instant.nullable().optional(),
     })
-    .refine((given) => Object.keys(given).length > 0, 'name runs, or a time')
+    .refine((given) => Object.keys(given).length > 0, 'give runIds, a time, or both')
     .meta({ id: 'MarkResultsUnread', minProperties: 1 }),
   success: { data: unread, description: 'The unread results now.' },
 }).to(async ({ access, body, deps }) => {

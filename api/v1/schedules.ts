@@ -23,7 +23,10 @@ const preview = component('SchedulePreview', {
     .array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() }))
     .describe('Warnings that a routine with this schedule would have.'),
   times: z.array(timestamp).describe('The next five times, fewer up to `endsAt`.'),
-  jitterSeconds: z.number().int().describe('How much later than each a run may start; the id of the routine decides.'),
+  jitterSeconds: z
+    .number()
+    .int()
+    .describe('How much later than each time a run may start; the id of the routine decides.'),
 });
 
 const DATE = z.regexes.date.source.slice(1, -1);
@@ -34,7 +37,7 @@ const previewSchedule = route('GET /v1/schedules/preview', {
   id: 'previewSchedule',
   summary: 'Show the next times of a schedule',
   description:
-    'Or the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: English, and only with one reading.',
+    'For a wrong schedule, the response has the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: English, and only with one reading.',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   query: z.strictObject({
@@ -46,8 +49,8 @@ const previewSchedule = route('GET /v1/schedules/preview', {
       example: 'weekdays at 7',
     }),
     timezone: scheduleFields.timezone.default('UTC').meta({ description: 'IANA name.', example: 'UTC' }),
-    startsAt: instantOfThisAge.optional().describe('No times before this one.'),
-    endsAt: instantOfThisAge.optional().describe('No times after this one.'),
+    startsAt: instantOfThisAge.optional().describe('Leaves out earlier times.'),
+    endsAt: instantOfThisAge.optional().describe('Leaves out later times.'),
     skipDates: z
       .string()
       .regex(DATES, 'dates with commas between them')
@@ -88,7 +91,7 @@ function scheduleOf({
   words?: string | undefined;
 }): string {
   if ((schedule === undefined) === (words === undefined)) {
-    throw invalid([{ path: 'schedule', message: 'give a schedule, or words' }]);
+    throw invalid([{ path: 'schedule', message: 'give either schedule or words' }]);
   }
   if (schedule !== undefined) return schedule;
   const read = readSchedulePhrase(words ?? '');
@@ -107,7 +110,7 @@ const occurrences = component('ScheduledOccurrences', {
       routineId: idOf('routine'),
       routineName: z.string(),
       scheduledFor: timestamp.describe('The time of the schedule.'),
-      startsAt: timestamp.describe('Later by the jitter of the routine.'),
+      startsAt: timestamp.describe('`scheduledFor` plus the delay by the jitter of the routine.'),
     }),
   ),
   truncated: z.boolean().describe(`Whether there are more than ${MAX_OCCURRENCES.toLocaleString('en')}.`),
@@ -116,17 +119,17 @@ const occurrences = component('ScheduledOccurrences', {
 const listScheduledOccurrences = route('GET /v1/schedules/occurrences', {
   id: 'listScheduledOccurrences',
   summary: 'List the times of the active routines',
-  description: `Inside their windows, without their skipped dates. At most ${MAX_DAYS} days.`,
+  description: `The times inside the windows of the routines, without their skipped dates. A request covers at most ${MAX_DAYS} days.`,
   mcp: { toolset: 'usage' },
   scope: 'routines:read',
   query: z.strictObject({
-    from: instantOfThisAge.describe('Times after this one.'),
-    to: instantOfThisAge.describe('Up to and including this one.'),
+    from: instantOfThisAge.describe('Only times after this one.'),
+    to: instantOfThisAge.describe('Only times up to this one, itself included.'),
   }),
   success: { data: occurrences, description: 'In the order of their start.' },
 }).to(async ({ access, query: { from, to }, deps }) => {
   if (to < from || to.getTime() - from.getTime() > MAX_DAYS * 86_400_000) {
-    throw invalid([{ path: 'to', message: `must be at most ${MAX_DAYS} days after from` }]);
+    throw invalid([{ path: 'to', message: `must not be before \`from\`, and at most ${MAX_DAYS} days after it` }]);
   }
   const range = { from, to, limit: MAX_OCCURRENCES };
   const found = await listOccurrences(deps.database, access.projectId, range);

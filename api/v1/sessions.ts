@@ -21,7 +21,7 @@ const session = component('Session', {
   createdAt: timestamp,
   updatedAt: timestamp.describe('Use prolongs a session about once a day.'),
   expiresAt: timestamp,
-  address: z.string().nullable().describe('Where it signed in from.'),
+  address: z.string().nullable().describe('Address from which the person signed in.'),
   userAgent: z.string().nullable(),
 });
 
@@ -41,7 +41,7 @@ const listSessions = route('GET /v1/sessions', {
 const revokeSession = route('DELETE /v1/sessions/:sessionId', {
   id: 'revokeSession',
   summary: 'End a session',
-  description: 'Takes effect with the next request. Your present one can be ended too.',
+  description: 'Takes effect with the next request. You can also end your present session.',
   auth: 'session',
   params: z.strictObject({ sessionId }),
   success: { data: session, description: 'The session that was ended.' },

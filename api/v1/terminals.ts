@@ -13,7 +13,7 @@ const terminal = component('TerminalSignIn', {
     description: 'The name that the terminal gives itself, which proves nothing.',
     example: 'adas-laptop',
   }),
-  address: z.string().describe('Where its request came from.'),
+  address: z.string().describe('Address from which the request of the terminal came.'),
   createdAt: timestamp,
   expiresAt: timestamp,
 });

@@ -25,7 +25,7 @@ const sum = {
     description: 'US dollars, a decimal string; null when no step had a price.',
     example: '0.42',
   }),
-  steps: z.number().int().describe('Model steps.'),
+  steps: z.number().int().describe('Number of model steps.'),
 };
 
 const projectUsage = component('ProjectUsage', {
@@ -35,7 +35,7 @@ const projectUsage = component('ProjectUsage', {
   total: z.strictObject(sum),
   rehearsals: z
     .strictObject(sum)
-    .describe('The part of the total that rehearsals have used: those that began in this time and are on record.'),
+    .describe('Usage of the rehearsals that began in this time and are on record; part of the total.'),
   groups: z
     .array(
       z.strictObject({
@@ -74,7 +74,7 @@ const readProjectUsage = routesOf('Runs')('GET /v1/usage', {
     from: day.optional().describe('The first day.'),
     to: day.optional().describe('The last day.'),
     groupBy: z.enum(USAGE_GROUPS).default('day').describe('What the usage is summed up by.'),
-    splitBy: z.enum(USAGE_PARTS).optional().describe('What each day is made of; for `groupBy=day` only.'),
+    splitBy: z.enum(USAGE_PARTS).optional().describe('Splits each day; only for `groupBy=day`.'),
   }),
   success: { data: projectUsage, description: 'The usage.' },
 }).to(async ({ access, query, deps }) => {

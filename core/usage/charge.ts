@@ -56,7 +56,10 @@ export async function spendBesideRuns<T>(
 ): Promise<SpentBesideRuns<T>> {
   const limits = await readLimits(database, charge, maxCostUsdPerOrganization);
   if (prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
-    throw new AppError('allowance_exceeded', 'The model has no prices, but its cost is limited here.');
+    throw new AppError(
+      'allowance_exceeded',
+      'A budget limits the cost, but the model has no prices, so its cost cannot be counted.',
+    );
   }
   const whole = { ...NO_USAGE, ...most };
   const charged = await chargeBeforehand(database, limits, {

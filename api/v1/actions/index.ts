@@ -84,17 +84,15 @@ const approveAction = route('POST /v1/actions/:actionId/approve', {
   return { data: presentAction(decided), headers: tagOf(decided) };
 });
 
-const note = z
-  .string()
-  .max(2_000)
-  .nullable()
-  .default(null)
-  .meta({ description: 'Why, for later runs of the routine (`{{actions}}`).', example: 'The page is back.' });
+const note = z.string().max(2_000).nullable().default(null).meta({
+  description: 'The reason, which later runs of the routine get (`{{actions}}`).',
+  example: 'The page is back.',
+});
 
 const rejectAction = route('POST /v1/actions/:actionId/reject', {
   id: 'rejectAction',
   summary: 'Reject a held call',
-  description: 'The call is never sent. Actions that refer to it end with it.',
+  description: 'The call is never sent. Actions that refer to the call are closed too.',
   mcp: { toolset: 'actions' },
   scope: 'actions:write',
   params,
@@ -122,7 +120,7 @@ const approveActions = route('POST /v1/actions/approve', {
   id: 'approveActions',
   summary: 'Approve several held calls',
   description:
-    'Each with its own verdict, in the order in which the runs asked for them, so that an action comes after those that it refers to.',
+    'Each action gets its own verdict. The order is that in which runs asked for the actions, so that an action comes after those that it refers to.',
   mcp: { toolset: 'actions', destructive: true, view: VERDICT },
   scope: 'actions:write',
   body: component('ApproveActions', {

@@ -18,9 +18,9 @@ const fields = {
   id: idOf('action'),
   routineId: idOf('routine'),
   routineName: z.string(),
-  runId: idOf('run').describe('The run that asked first.'),
-  lastRunId: idOf('run').describe('The last run that asked for it while it was open.'),
-  times: z.number().int().describe('How often runs have asked for it.'),
+  runId: idOf('run').describe('The run that asked for the call first.'),
+  lastRunId: idOf('run').describe('The last run that asked for the open call.'),
+  times: z.number().int().describe('How often runs have asked for the call.'),
   state: states.describe(sentencesOf(actions.ACTION_STATES)),
   reason: wordOf(actions.ACTION_REASONS)
     .nullable()
@@ -34,7 +34,7 @@ const fields = {
   connectionId: anyId,
   connectionName: z.string(),
   account: z.string().nullable().describe('Account of the connection at its provider, where it is known.'),
-  toolName: z.string().describe('Name at its server.'),
+  toolName: z.string().describe('Name of the tool at its server.'),
   definitionHash: z.string(),
   arguments: args.nullable().meta({
     description:
@@ -44,16 +44,16 @@ const fields = {
   argumentsText: z
     .string()
     .nullable()
-    .describe('The same as JSON text for people, with all digits; invisible characters are written as escapes.'),
+    .describe('The arguments as JSON text for people, with all digits; invisible characters are written as escapes.'),
   digest,
-  refersTo: z.array(anyId).describe('Actions whose results its arguments contain; they are sent first.'),
-  modelReason: z.string().nullable().describe('Text of the model beside the call.'),
+  refersTo: z.array(anyId).describe('Actions that are sent first, as the arguments use their results.'),
+  modelReason: z.string().nullable().describe('Text that the model wrote beside the call.'),
   replaces: anyId.nullable().describe('The action whose arguments a person changed into these.'),
   replacedBy: anyId.nullable(),
   decidedBy: author.nullable(),
   decidedAt: timestamp.nullable(),
   createdAt: timestamp,
-  expiresAt: timestamp.describe('Without a decision by then it is rejected as `expired`.'),
+  expiresAt: timestamp.describe('An action without a decision by then is rejected as `expired`.'),
   sentAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
   isError: z.boolean().nullable(),
@@ -65,9 +65,9 @@ export const action = component('Action', fields);
 
 const difference = z
   .strictObject({
-    path: z.string().meta({ description: 'JSON Pointer (RFC 6901).', example: '/title' }),
-    before: z.unknown().describe('Missing if it was added.'),
-    after: z.unknown().describe('Missing if it was removed.'),
+    path: z.string().meta({ description: 'JSON Pointer (RFC 6901) to the changed argument.', example: '/title' }),
+    before: z.unknown().describe('The earlier value; missing if the argument was added.'),
+    after: z.unknown().describe('The later value; missing if the argument was removed.'),
   })
   .partial({ before: true, after: true })
   .meta({ id: 'ActionDifference' });
@@ -102,9 +102,9 @@ export function tagOf({ digest: seen }: actions.Action): { ETag: string } {
 
 export const verdict = component('ActionVerdict', {
   id: anyId,
-  action: action.nullable().describe('Null where it was refused.'),
+  action: action.nullable().describe('The decided action; null if the decision was refused.'),
   error: z
     .strictObject({ code: wordOf(ERRORS), message: z.string() })
     .nullable()
-    .describe('Why it was refused; null where it was decided.'),
+    .describe('Why the decision was refused; null if the action was decided.'),
 });

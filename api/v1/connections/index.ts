@@ -73,7 +73,7 @@ const createConnection = route('POST /v1/connections', {
 function assertElsewhere(url: string, { config }: Deps): void {
   const isOwn = originOf(url) === originOf(config.PUBLIC_URL);
   if (isOwn && !config.MCP_FROM_ROUTINES) {
-    throw invalid([{ path: 'url', message: 'is this service, which its own routines may not call' }]);
+    throw invalid([{ path: 'url', message: 'is an address of this service, which its own routines may not call' }]);
   }
 }
 

@@ -23,13 +23,13 @@ const provider = component('ConnectionProvider', {
   id: z.string().meta({ example: 'github' }),
   name: z.string().meta({ example: 'GitHub' }),
   category: z.enum(CATEGORIES),
-  auth: z.enum(['oauth', 'api_key']).describe('By signing in, or with an API key.'),
+  auth: z.enum(['oauth', 'api_key']).describe('How people connect: by signing in, or with an API key.'),
   configured: z
     .boolean()
-    .describe('True when people can connect, because the operator has registered a client, or none is needed.'),
+    .describe('True when people can connect, because the operator has registered a client or no client is needed.'),
   scopes: z.array(z.string()).describe('Scopes of a sign-in.'),
   redirectUri: z.string().nullable().describe('Return address that the operator registers at the provider.'),
-  toolServer: z.string().nullable().describe('Address of its tool server; null without one.'),
+  toolServer: z.string().nullable().describe("Address of the provider's tool server; null without one."),
   listsAccounts: z.boolean(),
   keyPage: z.string().nullable().describe('Where a person makes an API key.'),
   documentation: z.string(),
@@ -78,7 +78,7 @@ const startConnectionSignIn = route('POST /v1/connections/oauth/:provider/start'
   success: {
     data: component('StartedSignIn', {
       authorizationUrl: z.string(),
-      host: z.string().describe('Host of that address, to be shown before the browser leaves.'),
+      host: z.string().describe('Host of the sign-in address, to be shown before the browser leaves.'),
       redirectUri: z.string(),
       expiresAt: timestamp,
     }),
@@ -101,7 +101,7 @@ const startConnectionSignIn = route('POST /v1/connections/oauth/:provider/start'
 
 const connectWithApiKey = route('POST /v1/connections/api-key/:provider', {
   id: 'connectWithApiKey',
-  summary: 'Connect a provider with an API key of it',
+  summary: 'Connect a provider with an API key',
   description: 'The key is tried at the provider first. It is stored encrypted and never returned.',
   scope: 'connections:write',
   params: providerParams,

@@ -94,7 +94,7 @@ export const connectionPatch = z
   .strictObject({
     name: name.optional(),
     url: url.optional().meta({
-      description: 'The same address with another query, for servers that take their key there.',
+      description: 'The same address with another query, for servers that take their key in the query.',
       example: 'https://tools.example.com/mcp?api_key=k-3f8a',
     }),
     ...credentialFields,
@@ -112,12 +112,12 @@ export const connectionPatch = z
 export const connection = component('Connection', {
   id: idOf('connection'),
   kind: z.enum(CONNECTION_KINDS),
-  provider: z.string().nullable().describe('Of a managed connection.'),
+  provider: z.string().nullable().describe('Provider of a managed connection.'),
   name: z.string(),
   url: z.string().nullable().describe('The MCP endpoint; values of its query are `[redacted]`.'),
   auth: z.enum(CONNECTION_AUTHS),
   accountLabel: z.string().nullable(),
-  scopes: z.array(z.string()).describe('Granted by the provider.'),
+  scopes: z.array(z.string()).describe('Scopes that the provider granted.'),
   server: z
     .strictObject({
       name: z.string(),
@@ -134,12 +134,12 @@ export const connection = component('Connection', {
     .describe('Why the connection is not ready.'),
   createdAt: timestamp,
   updatedAt: timestamp,
-  checkedAt: timestamp.nullable().describe('When its server last passed the check.'),
+  checkedAt: timestamp.nullable().describe('When the server last passed the check.'),
 });
 
 export const deletedConnection = component('DeletedConnection', {
   ...connection.shape,
-  draftedRoutineIds: z.array(z.string()).describe('Routines that used it and went back to draft.'),
+  draftedRoutineIds: z.array(z.string()).describe('Routines that went back to draft.'),
 });
 
 export const connectionParams = z.strictObject({

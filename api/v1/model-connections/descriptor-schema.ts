@@ -9,7 +9,7 @@ const AUTH_TYPES = ['managed', 'device_code', 'oauth', 'api_key'] as const satis
 
 const viewer = component('ModelProviderViewer', {
   kind: z.enum(['session', 'api_key']),
-  userId: z.string().nullable().describe('Of the session; null for an API key.'),
+  userId: z.string().nullable().describe('Id of the person of the session; null for an API key.'),
   canConnect: z.boolean(),
   reason: z
     .strictObject({

@@ -38,7 +38,7 @@ const deviceAttempt = component('DeviceSignIn', {
   expiresAt: timestamp,
   connectionId: modelConnectionId
     .nullable()
-    .describe('The account that it has connected, or that is signed in to again.'),
+    .describe('The account that the attempt has connected or signed in to again.'),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
 });
 
@@ -66,7 +66,7 @@ const pollDeviceSignIn = route('GET /v1/model-connections/provider-a/device/:att
   id: 'pollDeviceSignIn',
   summary: 'Poll a device-code attempt',
   description:
-    'Only for the person who began it; others get 404. The provider is asked at most once in `intervalSeconds`, which grows when the provider requests that.',
+    'Only for the person who began the attempt; others get 404. The provider is asked at most once in `intervalSeconds`, which grows when the provider requests that.',
   auth: 'owner-session',
   scope: 'connections:write',
   params: attemptParams,
@@ -79,7 +79,7 @@ const pollDeviceSignIn = route('GET /v1/model-connections/provider-a/device/:att
 const cancelDeviceSignIn = route('POST /v1/model-connections/provider-a/device/:attemptId/cancel', {
   id: 'cancelDeviceSignIn',
   summary: 'Cancel a device-code attempt',
-  description: 'One that has ended stays as it is.',
+  description: 'An attempt that has ended stays as it is.',
   auth: 'owner-session',
   scope: 'connections:write',
   params: attemptParams,

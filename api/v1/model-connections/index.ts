@@ -34,7 +34,7 @@ const listModelProviders = route('GET /v1/model-connections/providers', {
 const readKeyProvider = route('GET /v1/model-connections/provider-c', {
   id: 'readKeyProvider',
   summary: 'Read the provider that takes API keys',
-  description: 'Its descriptor, whether it is enabled, and the page on which a person makes a key.',
+  description: 'The descriptor says whether the provider is enabled, and on which page a person makes a key.',
   scope: 'connections:read',
   success: { data: modelProvider, description: 'The descriptor.' },
 }).to(async ({ access, deps }) => ({
@@ -96,7 +96,7 @@ const revokeModelConnection = route('POST /v1/model-connections/:connectionId/re
 
 const connectModelAccountWithApiKey = route('POST /v1/model-connections/provider-c/api-key', {
   id: 'connectModelAccountWithApiKey',
-  summary: 'Connect an account with an API key of it',
+  summary: 'Connect an account at a model provider with an API key',
   description:
     'The key is tried at the provider first, by a request that costs nothing, then stored encrypted and never returned. The same key again renews its connection; with `connectionId` the key of that connection is replaced.',
   auth: 'owner-session',

@@ -27,7 +27,7 @@ const startModelSignIn = route('POST /v1/model-connections/provider-b/oauth/star
   success: {
     data: component('StartedModelSignIn', {
       authorizationUrl: z.string(),
-      host: z.string().describe('Host of that address, to be shown before the browser leaves.'),
+      host: z.string().describe('Host of the sign-in address, to be shown before the browser leaves.'),
       redirectUri: z.string(),
       redirect: z.enum(['callback', 'paste']),
       expiresAt: timestamp,
@@ -55,7 +55,12 @@ const returnedQuery = z.object({
   ...returnedFields,
   // A query with `address` has no separate `state`, because the address contains the state.
   state: returnedFields.state.optional().meta(returnedFields.state.meta() ?? {}),
-  client_id: z.string().min(1).max(500).optional().describe('Where the provider issues a client of its own.'),
+  client_id: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe('Id of the client, if the provider issues a client of its own.'),
   address: z
     .string()
     .max(8_000)
@@ -66,7 +71,7 @@ const returnedQuery = z.object({
 
 const completeModelSignIn = route(`GET ${CALLBACK_PATH}`, {
   id: 'completeModelSignIn',
-  summary: 'End a sign-in at a model provider',
+  summary: 'Complete a sign-in at a model provider',
   description:
     'Takes the query of the provider’s redirect, or the whole address, from the session that began the sign-in. A state is redeemed once, within ten minutes; a repeated return leads to the same account. The account is tried before it is stored. The provider’s error texts are not repeated.',
   auth: 'returning-owner',

@@ -31,9 +31,9 @@ const STATUSES = [...MODEL_CONNECTION_STATES, 'provider_disabled'] as const;
 
 const revocation = component('ModelConnectionRevocation', {
   revokedAt: timestamp,
-  revokedBy: z.string().nullable().describe('Id of who revoked it.'),
+  revokedBy: z.string().nullable().describe('Id of the person who revoked the account.'),
   reason: z.enum(['owner', 'member_removed', 'project_deleted']).nullable(),
-  pausedRoutineCount: z.number().int().describe('Routines that were paused with it.'),
+  pausedRoutineCount: z.number().int().describe('Number of routines that were paused with the account.'),
   providerRevocation: z
     .enum(['pending', 'revoked', 'unsupported', 'failed'])
     .describe(
@@ -46,7 +46,7 @@ export const modelConnection = component('ModelConnection', {
   provider: z.enum(SLOTS),
   providerName: z.string(),
   accountLabel: z.string().meta({
-    description: 'Safe to show: never a whole address.',
+    description: 'Label of the account, safe to show: never a whole address.',
     example: 'a…@example.com',
   }),
   owner: z.strictObject({
@@ -59,10 +59,10 @@ export const modelConnection = component('ModelConnection', {
     .strictObject({ code: z.string(), message: z.string() })
     .nullable()
     .describe('Why the account cannot be used: one of a fixed list.'),
-  availableFrom: timestamp.nullable().describe('Its allowance is used up until then; routines wait for it.'),
+  availableFrom: timestamp.nullable().describe('The allowance of the account is used up until then; routines wait.'),
   modelCount: z.number().int(),
-  runCount: z.number().int().describe('Runs that used it.'),
-  validatedAt: timestamp.nullable().describe('When the provider last accepted it.'),
+  runCount: z.number().int().describe('Number of runs that used the account.'),
+  validatedAt: timestamp.nullable().describe('When the provider last accepted the credential.'),
   lastUsedAt: timestamp.nullable(),
   createdAt: timestamp,
   updatedAt: timestamp,

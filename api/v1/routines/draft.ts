@@ -43,7 +43,7 @@ const routineDraft = component('RoutineDraft', {
     ),
   definition,
   assumptions: lines.describe('Assumptions beyond the sentence.'),
-  questions: lines.describe('Questions for a person before it can work; at most three.'),
+  questions: lines.describe('At most three questions that a person has to answer first.'),
   nextRuns: z.array(timestamp).describe('The first five times of the schedule.'),
   forecast: z
     .strictObject({
@@ -58,7 +58,7 @@ const routineDraft = component('RoutineDraft', {
     .nullable()
     .meta({
       id: 'DraftForecast',
-      description: `The most that it can use in ${FORECAST_DAYS} days by the limits of a new routine; null without schedule or model.`,
+      description: `The most that the drafted routine can use in ${FORECAST_DAYS} days under the limits of a new routine; null without schedule or model.`,
     }),
   missing: z.strictObject({
     connections: z.array(z.enum(NEEDS)).describe('Kinds of data that no known tool seems to offer.'),
@@ -91,11 +91,11 @@ const draftBody = z
   })
   .refine(({ sentence, blueprint }) => (sentence === undefined) !== (blueprint === undefined), {
     path: ['sentence'],
-    message: 'give a sentence or a blueprint, and not both',
+    message: 'give either a sentence or a blueprint, not both',
   })
   .refine(({ blueprint, values }) => blueprint !== undefined || values === undefined, {
     path: ['values'],
-    message: 'are those of a blueprint',
+    message: 'need a blueprint, whose slots they fill',
   })
   .meta({
     id: 'DraftRoutine',
@@ -114,7 +114,7 @@ const draftRoutine = route('POST /v1/routines/draft', {
   summary: 'Draft a routine from a sentence or a blueprint',
   description:
     'Proposes a routine and saves nothing: create it from the `definition`. Code reads the times from English words with only one meaning; `questions` asks about others. A model of the directory writes the rest and may name only skills and tools of the project. The cost of its one or two requests counts towards the budgets, and is listed in the usage as `drafts`. At most 60 an hour for an organization.',
-  mcp: { toolset: 'authoring', note: 'It saves nothing: pass its definition on to create_routine' },
+  mcp: { toolset: 'authoring', note: 'The draft is not saved: pass its definition to create_routine' },
   scope: 'routines:write',
   body: draftBody,
   success: { data: routineDraft, description: 'The draft.' },
@@ -148,11 +148,11 @@ const blueprint = component('Blueprint', {
     component('BlueprintSlot', {
       name: z.string().describe('Name of the variable.'),
       label: z.string(),
-      type: z.enum(drafts.SLOT_TYPES).describe('`list` has a line for each.'),
+      type: z.enum(drafts.SLOT_TYPES).describe('`list` has a line for each item.'),
       sample: z.string().describe('An answer that a person could give.'),
-      least: z.int().describe('Of a number.'),
-      most: z.int().describe('Of a number.'),
-      choices: lines.describe('Of a choice.'),
+      least: z.int().describe('The least value of a number.'),
+      most: z.int().describe('The greatest value of a number.'),
+      choices: lines.describe('The answers to choose from.'),
     }),
   ),
 });

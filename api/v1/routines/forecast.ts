@@ -34,7 +34,7 @@ export const estimate = component('RunEstimate', {
     .describe(
       '`version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.',
     ),
-  sampleSize: z.number().int().describe('The runs that it is taken from.'),
+  sampleSize: z.number().int().describe('Number of runs that the estimate is taken from.'),
   pricing: z
     .enum(ESTIMATE_PRICINGS)
     .describe(
@@ -49,11 +49,11 @@ const limitForecast = component('LimitForecast', {
   scope: z.enum(LIMIT_SCOPES),
   limit: z.enum(LIMIT_NAMES),
   max: dollars.meta({
-    description: 'Tokens, US dollars or runs, as a decimal string; the others likewise.',
+    description: 'Tokens, US dollars or runs, as a decimal string, like all amounts of this limit.',
     example: '25',
   }),
   used: dollars.meta({
-    description: 'What all have used of the present day, month or period.',
+    description: 'Usage by all routines in the present day, month or period.',
     example: '3.2',
   }),
   othersPerDay: dollars.meta({
@@ -66,7 +66,7 @@ const limitForecast = component('LimitForecast', {
     .describe(
       'The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices.',
     ),
-  raisedBy: z.string().meta({ description: 'Who may raise it.', example: RAISED_BY.project }),
+  raisedBy: z.string().meta({ description: 'Who may raise the limit.', example: RAISED_BY.project }),
 });
 
 /** Fields of a forecast: the cost of planned runs of a routine, and the limits that they exceed. */

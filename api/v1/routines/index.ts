@@ -35,7 +35,7 @@ const listRoutines = route('GET /v1/routines', {
   scope: 'routines:read',
   query: pageQuery('routine', {
     q: searchedIn('the name'),
-    state: z.enum(routines.ROUTINE_STATES).optional().describe('Only those in this state.'),
+    state: z.enum(routines.ROUTINE_STATES).optional().describe('Only routines in this state.'),
     stateChangedBy: z
       .enum(['service', 'person'])
       .optional()
@@ -46,7 +46,7 @@ const listRoutines = route('GET /v1/routines', {
       .enum(['true', 'false'])
       .optional()
       .describe(
-        'Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not.',
+        'Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only routines that send none.',
       ),
     uses: z
       .string()
@@ -86,7 +86,7 @@ const createRoutine = route('POST /v1/routines', {
   mcp: {
     toolset: 'routines',
     view: [...CHANGED_ROUTINE, 'warnings'],
-    note: 'It is a draft until it has run once and is activated',
+    note: 'The routine is a draft until it has run once and is activated',
   },
   scope: 'routines:write',
   body: routineBody,
@@ -142,7 +142,7 @@ const updateRoutine = route('PATCH /v1/routines/:routineId', {
   mcp: {
     toolset: 'routines',
     view: [...CHANGED_ROUTINE, 'warnings'],
-    note: 'Fields are those of create_routine; a change of its work makes it a draft again',
+    note: 'Takes the fields of create_routine; a change of the routine’s work makes the routine a draft again',
   },
   scope: 'routines:write',
   params,
@@ -165,7 +165,7 @@ const updateRoutine = route('PATCH /v1/routines/:routineId', {
 
 const putRoutine = route('PUT /v1/routines/by-key/:externalKey', {
   id: 'putRoutine',
-  summary: 'Create or replace the routine of a key',
+  summary: 'Create or replace a routine by its external key',
   description: `The body is a whole routine: missing fields take their defaults. If no routine has the key, one is created as a draft, and with a webhook URL the response has \`webhookSecret\`. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. Archived routines have no key. \`If-Match\` refuses a routine that has changed meanwhile or does not exist, \`If-None-Match: *\` one that exists.`,
   scope: 'routines:write',
   params: keyParams,

@@ -37,15 +37,15 @@ const runPreview = component('RunPreview', {
   skills: z
     .array(
       z.strictObject({
-        reference: z.string().meta({ description: 'Slug or id.', example: 'seo-audit' }),
+        reference: z.string().meta({ description: 'Slug or id of the skill.', example: 'seo-audit' }),
         name: z.string(),
       }),
     )
-    .describe('In order, without those that were deleted since.'),
+    .describe('The skills in order, without deleted ones.'),
   facts: z
     .strictObject({
-      version: z.number().int().describe('0 where there are none.'),
-      length: z.number().int().describe('Characters.'),
+      version: z.number().int().describe('Version of the facts; 0 if there are none.'),
+      length: z.number().int().describe('Characters of the facts.'),
     })
     .nullable()
     .meta({

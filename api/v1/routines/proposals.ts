@@ -17,7 +17,7 @@ const route = routesOf('Routines');
 const params = routineParams.extend({ proposalId: idOf('proposal') });
 
 const body = component('ProposeChange', {
-  patch: routinePatch.describe('The fields that change, at least one of them material; no names of programs.'),
+  patch: routinePatch.describe('The fields that change, at least one of them material. External names cannot change.'),
 });
 
 const createProposal = route('POST /v1/routines/:routineId/proposals', {
@@ -54,7 +54,12 @@ const createProposal = route('POST /v1/routines/:routineId/proposals', {
   const given = withoutUndefined(patch);
   const names = Object.keys(given).filter((name) => name in renamedFields);
   if (names.length > 0) {
-    throw invalid(names.map((name) => ({ path: `patch.${name}`, message: 'is changed by PATCH alone' })));
+    throw invalid(
+      names.map((name) => ({
+        path: `patch.${name}`,
+        message: 'only PATCH of the routine changes this',
+      })),
+    );
   }
   const opened = await proofs.startProposal(deps, {
     id: newId('proposal'),

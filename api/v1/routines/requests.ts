@@ -63,7 +63,7 @@ export const activateBody = component('ActivateRoutine', {
   refuseOverBudget: z
     .boolean()
     .default(false)
-    .describe('Refuses it where its forecast says that a limit runs out within 30 days.'),
+    .describe('Refuses the activation if the forecast says that a limit runs out within 30 days.'),
 });
 
 export const pauseBody = component('PauseRoutine', {

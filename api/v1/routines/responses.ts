@@ -61,7 +61,7 @@ export const warnings = z
   .array(
     component('RoutineWarning', {
       code: z.enum(WARNING_CODES),
-      skill: z.string().optional().describe('The attached skill that it is about.'),
+      skill: z.string().optional().describe('The attached skill that the warning is about.'),
       need: z.enum(NEEDS).optional().describe('What the skill works on.'),
       message: z.string(),
     }),
@@ -77,7 +77,9 @@ export const savedRoutine = component('SavedRoutine', { ...shape, webhookSecret:
 export const routineCheck = component('RoutineCheck', {
   faults: z.array(
     component('RoutineFault', {
-      code: z.string().meta({ description: 'Code of the error that saving it would cause.', example: 'invalid_model' }),
+      code: z
+        .string()
+        .meta({ description: 'Code of the error that saving the routine would cause.', example: 'invalid_model' }),
       path: z.string().nullable().describe('The field, such as `skills[1]`; null for none.'),
       message: z.string(),
     }),
@@ -86,7 +88,7 @@ export const routineCheck = component('RoutineCheck', {
 
 export const webhookTest = component('WebhookTest', {
   id: idOf('delivery').describe('The `webhook-id` of the event.'),
-  status: z.number().int().nullable().describe('Null where the receiver did not respond.'),
+  status: z.number().int().nullable().describe('HTTP status; null without a response.'),
   error: z.string().nullable().describe('Why there was no response.'),
   durationMs: z.number().int(),
   responseExcerpt: z.string().nullable().describe('The first 1 kB of the response.'),
@@ -105,7 +107,7 @@ export const rotatedRoutine = component('RotatedRoutine', {
 });
 
 const activation = component('Activation', {
-  ready: z.boolean().describe('Whether activating it would be accepted now.'),
+  ready: z.boolean().describe('Whether an activation would be accepted now.'),
   proofRunId: idOf('run')
     .nullable()
     .describe('The latest manual run that has succeeded with the present revision; it may have been deleted since.'),
@@ -127,7 +129,7 @@ export const proposal = component('Proposal', {
   reason: keyOf(proposals.DROP_REASONS)
     .nullable()
     .describe(
-      `Why it was dropped. ${Object.entries(proposals.DROP_REASONS)
+      `Why the proposal was dropped. ${Object.entries(proposals.DROP_REASONS)
         .map(([word, meaning]) => `\`${word}\`: ${meaning}`)
         .join('; ')}.`,
     ),
@@ -149,7 +151,7 @@ export const routineDetail = component('RoutineDetail', {
   nextRuns: z
     .array(timestamp)
     .describe(
-      'The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter.',
+      'The next five times at which scheduled runs would start if the routine were active now: within its window, without its skipped dates, including jitter.',
     ),
   activation,
   proposal: proposal.nullable().describe('The latest proposal of a change, open or ended.'),

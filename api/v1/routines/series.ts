@@ -20,7 +20,7 @@ const series = component('Series', {
     .array(
       component('ItemOfSeries', {
         key: z.union([z.string(), number, z.boolean()]).nullable(),
-        values: z.array(number.nullable()).describe('One for each run; null where it has none.'),
+        values: z.array(number.nullable()).describe('One number for each run, or null.'),
       }),
     )
     .describe('At most 200, those that the newest runs have first.'),
@@ -29,7 +29,7 @@ const series = component('Series', {
 
 export const readSeries = routesOf('Results')('GET /v1/routines/:routineId/series', {
   id: 'readSeries',
-  summary: 'Read a number of each item over the runs of a routine',
+  summary: 'Read one numeric field of each item over the runs of a routine',
   description:
     'From the last runs that have data with the same `resultKey` as the newest. Numbers have all of their digits.',
   mcp: { toolset: 'usage' },
@@ -38,8 +38,8 @@ export const readSeries = routesOf('Results')('GET /v1/routines/:routineId/serie
   query: z.strictObject({
     field: z.string().min(1).max(200).optional().meta({ description: 'Name of the number.', example: 'price' }),
     key: z.string().max(1_000).optional().describe('Only the item with this key, as text.'),
-    upTo: idOf('run').optional().describe('The last run that counts.'),
-    limit: decimal(1, results.MAX_RUNS_OF_SERIES).default(30).describe('Runs.'),
+    upTo: idOf('run').optional().describe('The last run of the series.'),
+    limit: decimal(1, results.MAX_RUNS_OF_SERIES).default(30).describe('The most runs to read.'),
   }),
   success: { data: series, description: 'The numbers.' },
 }).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {

@@ -19,7 +19,7 @@ const summary = {
   createdBy: author
     .nullable()
     .describe('The person or the API key that made it; null when the service made it, or the author is unknown.'),
-  restoredFrom: z.number().int().nullable().describe('The revision that it took over again.'),
+  restoredFrom: z.number().int().nullable().describe('The earlier revision that this version restored.'),
   changed: z.array(z.enum(VERSION_FIELDS)).meta({
     description: 'Differences from the revision before; empty for the first one on record.',
     example: ['instructions'],
@@ -31,7 +31,7 @@ export const versionSummary = component('RoutineVersionSummary', summary);
 const tool = component('RoutineVersionTool', {
   connectionId: idOf('connection'),
   name: z.string(),
-  definitionHash: z.string().nullable().describe('Of the definition that was confirmed.'),
+  definitionHash: z.string().nullable().describe('Hash of the confirmed definition.'),
   maxCallsPerRun: z.number().int().nullable(),
   argumentSchemaHash: z.string().nullable().describe('Changes with the argument schema; null without one.'),
   held: z.boolean().optional().describe('True where each of its calls waits for a person.'),
@@ -52,7 +52,7 @@ export const version = versionWith(DEFINITION);
 export const versionParams = z.strictObject({
   routineId: idOf('routine'),
   revision: decimal(-2_147_483_648, 2_147_483_647).meta({
-    description: 'Revision of the routine; below zero for that of a proposal.',
+    description: 'Revision of the routine; below zero for a proposal.',
     example: 1,
   }),
 });

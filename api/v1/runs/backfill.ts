@@ -15,9 +15,11 @@ const count = z.number().int();
 const leftOut = component(
   'LeftOut',
   {
-    alreadyRan: count.describe('The time has a scheduled run, or a person has repeated it, or its gate saw no change.'),
-    alreadyBackfilled: count.describe('Another backfill has made a run for it.'),
-    stillDue: count.describe('The schedule is about to account for it.'),
+    alreadyRan: count.describe(
+      'Times that have a scheduled run, that a person has repeated, or at which the gate saw no change.',
+    ),
+    alreadyBackfilled: count.describe('Times for which another backfill has made a run.'),
+    stillDue: count.describe('Times that the schedule is about to handle itself.'),
   },
   { description: 'How many instants of the window get no run, and why.' },
 );
@@ -29,7 +31,7 @@ const nextFrom = timestamp
 const madeBackfill = component('Backfill', {
   id: idOf('backfill'),
   routineId: idOf('routine'),
-  routineRevision: count.describe('The version that its runs execute.'),
+  routineRevision: count.describe('The version that the runs execute.'),
   runs: z
     .array(z.strictObject({ id: idOf('run'), scheduledFor: timestamp }))
     .describe('The queued runs and their instants, the earliest first.'),

@@ -34,19 +34,19 @@ export const delivery = component('WebhookDelivery', {
   reason: z
     .string()
     .nullable()
-    .describe(`Why it was given up: ${meaningsOf(FAILURE_REASONS)}.`),
+    .describe(`Why the delivery was given up: ${meaningsOf(FAILURE_REASONS)}.`),
   ...course,
 });
 
 export const chatDelivery = component('ChatDelivery', {
   id: idOf('chatDelivery'),
   chatId: idOf('chat'),
-  chatName: z.string().nullable().describe('Null once the chat is deleted.'),
+  chatName: z.string().nullable().describe('Name of the chat; null once the chat is deleted.'),
   kind: z.enum(CHAT_KINDS).nullable(),
   state: z.enum(['pending', 'delivered', 'failed']),
   reason: wordOf(CHAT_FAILURES)
     .nullable()
-    .describe(`Why it was given up: ${meaningsOf(CHAT_FAILURES)}.`),
+    .describe(`Why the delivery was given up: ${meaningsOf(CHAT_FAILURES)}.`),
   ...course,
 });
 
@@ -62,8 +62,8 @@ export const notification = component('RunNotification', {
       '`pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary ' +
         'has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.',
     ),
-  at: timestamp.describe('When it reached its state; while it waits, when it was queued.'),
+  at: timestamp.describe('When the message reached its state; for a waiting message, when it was queued.'),
   attempts: z.number().int(),
   nextAttemptAt: timestamp.nullable(),
-  error: z.string().nullable().describe('Of the last attempt.'),
+  error: z.string().nullable().describe('Error of the last attempt.'),
 });

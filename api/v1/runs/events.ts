@@ -26,14 +26,14 @@ const runEvent = z
       event: z.literal('text'),
       data: z.strictObject({
         index: z.int().describe('The step that is under way.'),
-        attempt: z.int().describe('A higher one than before has begun the step again.'),
-        begins: z.boolean().describe('The text begins here, in place of all before it. Else it goes on.'),
+        attempt: z.int().describe('A higher number than before: the step has begun again.'),
+        begins: z.boolean().describe('Whether the text replaces all earlier text of the step.'),
         text: z.string(),
       }),
     }),
     z.strictObject({
       event: z.literal('end'),
-      retryMs: z.int().describe('The `retry` field: when to come again.'),
+      retryMs: z.int().describe('The `retry` field: milliseconds until the client should connect again.'),
       data: z.strictObject({ reason: z.enum(STREAM_END_NAMES), message: z.string() }),
     }),
   ])

@@ -23,7 +23,7 @@ import { presentStep, step } from './step-schema.ts';
 
 const route = routesOf('Runs');
 const SUMMARIES =
-  'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer than its limit, or none, and still name a next page.';
+  'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer runs than its limit, or none, although another page follows.';
 
 const runRoutine = route('POST /v1/routines/:routineId/run', {
   id: 'runRoutine',
@@ -35,7 +35,7 @@ const runRoutine = route('POST /v1/routines/:routineId/run', {
   params: routineParams,
   body: z.strictObject({
     variables: variables.default({}),
-    runAt: instant.optional().describe('When it starts: in the future, within a year.'),
+    runAt: instant.optional().describe('When the run starts: in the future, within a year.'),
     mode: z.enum(['run', 'rehearse']).describe('`rehearse` calls no tool that may write.').default('run'),
   }),
   bodyOptional: true,
@@ -132,8 +132,8 @@ const listRunSteps = route('GET /v1/runs/:runId/steps', {
 
 const diffRun = route('GET /v1/runs/:runId/diff', {
   id: 'diffRun',
-  summary: 'Compare the data of a run with that of another',
-  description: 'Compares by the `resultKey` of the run. Unlike its `changes` this has every item.',
+  summary: 'Compare the data of two runs',
+  description: 'Compares by the `resultKey` of the run. Unlike `changes` of the run, the response has every item.',
   mcp: { toolset: 'runs' },
   scope: 'runs:read',
   params: runParams,
@@ -144,7 +144,7 @@ const diffRun = route('GET /v1/runs/:runId/diff', {
         'Another run of the routine, earlier or later; by default the run with which this one was compared at its end.',
       ),
   }),
-  success: { data: runDiff, description: 'What differs.' },
+  success: { data: runDiff, description: 'The differences.' },
   errors: ['run_not_finished', 'run_without_data', 'content_erased'],
 }).to(async ({ access: { projectId }, params: { runId }, query: { against }, deps }) => ({
   data: present(runDiff, await runs.diffRun(deps.database, { projectId, id: runId, against })),
@@ -204,7 +204,7 @@ const retryRun = route('POST /v1/runs/:runId/retry', {
 const redeliverWebhook = route('POST /v1/runs/:runId/webhook-deliveries/:deliveryId/redeliver', {
   id: 'redeliverWebhook',
   summary: 'Send a webhook delivery again',
-  description: 'With the same `webhook-id` and body, and again with all its retries.',
+  description: 'The delivery keeps its `webhook-id` and body, and gets all retries again.',
   scope: 'runs:write',
   params: z.strictObject({
     runId: idOf('run'),

@@ -12,22 +12,22 @@ const route = routesOf('Runs');
 const sharedLink = component('SharedLink', {
   id: idOf('sharedLink'),
   runId: idOf('run'),
-  createdBy: author.nullable().describe('Null where the account or the key is gone.'),
+  createdBy: author.nullable().describe('Author of the link; null if the account or the key is gone.'),
   createdAt: timestamp,
   expiresAt: timestamp,
-  views: z.number().int().describe('How often the result was read by it.'),
-  lastSeenAt: timestamp.nullable().describe('When it was read last.'),
+  views: z.number().int().describe('How often the result was read through this link.'),
+  lastSeenAt: timestamp.nullable().describe('When the result was last read through this link.'),
 });
 
 const createSharedLink = route('POST /v1/runs/:runId/links', {
   id: 'createSharedLink',
   summary: 'Share a result by a link',
   description:
-    'Everyone who has the link reads the result and its data, without a sign-in and nothing else of the run, until it expires, is deleted, or the content of the run is erased. The project has to allow it, see `sharedLinksEnabled`. The address is in this response and nowhere else.',
+    'Everyone who has the link can read the result and its data without a sign-in, but nothing else of the run, until the link expires, is deleted, or the content of the run is erased. The project has to allow links, see `sharedLinksEnabled`. The address is in this response and nowhere else.',
   scope: 'runs:write',
   params: runParams,
   body: component('CreateSharedLink', {
-    expiresInDays: z.number().int().min(1).max(links.LONGEST_DAYS).default(7).describe('Days until it ends.'),
+    expiresInDays: z.number().int().min(1).max(links.LONGEST_DAYS).default(7).describe('Days until the link ends.'),
   }),
   bodyOptional: true,
   idempotent: true,
@@ -37,7 +37,7 @@ const createSharedLink = route('POST /v1/runs/:runId/links', {
     data: component('CreatedSharedLink', {
       ...sharedLink.shape,
       url: z.string().nullable().meta({
-        description: 'Shown once; null when the response is repeated.',
+        description: 'Address of the link, shown once; null when the response is repeated.',
         example: 'https://app.example.com/shared#jH8v…',
       }),
     }),
@@ -55,7 +55,7 @@ const listSharedLinks = route('GET /v1/runs/:runId/links', {
   summary: 'List the links to a result',
   scope: 'runs:read',
   params: runParams,
-  success: { data: z.array(sharedLink), description: 'Those that hold, at most 20, newest first.' },
+  success: { data: z.array(sharedLink), description: 'Links that still work, at most 20, newest first.' },
 }).to(async ({ access: { projectId }, params: { runId }, deps }) => {
   const found = await links.listSharedLinks(deps.database, { projectId, runId });
   return { data: found.map((link) => present(sharedLink, link)) };

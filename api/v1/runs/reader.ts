@@ -14,7 +14,7 @@ export const giveVerdict = route('PUT /v1/runs/:runId/verdict', {
   id: 'giveVerdict',
   summary: 'Say whether a result was useful',
   description:
-    'Stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
+    'The verdict is stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
   scope: 'runs:write',
   params: runParams,
   body: component('GiveVerdict', { useful: z.boolean(), note: note(1_000).nullable().default(null) }),

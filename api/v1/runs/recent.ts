@@ -21,7 +21,7 @@ const recentRuns = component('RoutineRecentRuns', {
     .array(
       component('RecentRun', {
         ...ended,
-        at: timestamp.describe('When it began; before that, when it was to begin or was asked for.'),
+        at: timestamp.describe('When the run began; before that, when it was due or requested.'),
       }),
     )
     .describe('Newest first.'),
@@ -36,7 +36,7 @@ const recentRuns = component('RoutineRecentRuns', {
     .nullable()
     .meta({
       id: 'LastEndedRun',
-      description: 'The latest that succeeded, failed or was cancelled; null without one.',
+      description: 'The latest run that succeeded, failed or was cancelled; null without one.',
     }),
 });
 
@@ -46,7 +46,7 @@ export const listRecentRuns = routesOf('Runs')('GET /v1/runs/recent', {
   description: 'A few runs of each routine, and the result of its last ended one, for an overview in one request.',
   scope: 'runs:read',
   query: pageQuery('routine', {
-    perRoutine: decimal(1, runs.MAX_RECENT).default(10).describe('The runs of one routine.'),
+    perRoutine: decimal(1, runs.MAX_RECENT).default(10).describe('The most runs of each routine.'),
   }),
   success: {
     data: z.array(recentRuns),

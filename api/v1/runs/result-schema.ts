@@ -11,7 +11,7 @@ import { keyOf } from '#lib/schemas.ts';
 export const withheld = keyOf(WITHHELD)
   .nullable()
   .describe(
-    `Why no webhook got an event about its end: ${meaningsOf(WITHHELD)}. Null where one was, or where there is nothing to tell.`,
+    `Why no webhook got an event about its end: ${meaningsOf(WITHHELD)}. Null if a webhook got the event, or if there is none to send.`,
   );
 
 export const data = z
@@ -75,7 +75,7 @@ export const changesSummary = component('RunChangesSummary', comparison);
 
 export const runDiff = component('RunDiff', {
   runId: idOf('run'),
-  against: comparison.against.describe('The run that it is compared with.'),
+  against: comparison.against.describe('The other run of the comparison.'),
   counts,
   ...items,
 });

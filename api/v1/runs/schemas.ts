@@ -25,9 +25,9 @@ const gateVerdict = z
     asked: z
       .strictObject({
         tool: z.strictObject({ policyId: idOf('policy'), name: z.string().nullable() }).nullable(),
-        url: z.string().nullable().describe('Without its query.'),
+        url: z.string().nullable().describe('The address that was asked, without its query.'),
         status: z.number().int().nullable().describe('HTTP status of the response.'),
-        sent: z.boolean().describe('False when it was refused, or never arrived.'),
+        sent: z.boolean().describe('False when the request was refused or never arrived.'),
       })
       .describe('The call that was made. It costs no tokens.'),
     changed: z
@@ -35,13 +35,13 @@ const gateVerdict = z
       .nullable()
       .describe('True when the value differs from that of the last successful run; null when unknown.'),
     failed: z.boolean().describe('True if the gate failed, and woke the model for that reason.'),
-    reason: keyOf(GATE_REASONS).describe(`Why it woke the model, or did not: ${meaningsOf(GATE_REASONS)}.`),
+    reason: keyOf(GATE_REASONS).describe(`Why the gate woke the model, or did not: ${meaningsOf(GATE_REASONS)}.`),
     error: z.string().nullable(),
     valuePreview: z.string().nullable().describe(`The first ${PREVIEW_LENGTH} characters of the value.`),
     valueLength: z.number().int().nullable(),
   })
   .nullable()
-  .meta({ id: 'GateVerdict', description: 'The finding of its gate; null without one.' });
+  .meta({ id: 'GateVerdict', description: 'The finding of the gate; null without one.' });
 
 /** Returns the verdict of a gate for a response, with the beginning of the value. */
 export function seenByGate(row: GateVerdict | null) {
@@ -55,7 +55,7 @@ const shortShape = {
     .number()
     .int()
     .describe(
-      'The version that it executes; below zero for a proposed change that is being tried, or was not taken over.',
+      'The version that the run executes; below zero for a proposed change that is being tried, or was not taken over.',
     ),
   trigger: z.enum(TRIGGERS),
   state: z.enum(RUN_STATES),
@@ -79,28 +79,30 @@ const shortShape = {
   errorMessage: z.string().nullable(),
   ...outcomeFields,
   withheld,
-  scheduledFor: timestamp.nullable().describe('Its instant of the schedule, or that of the run that it repeats.'),
-  runAt: timestamp.nullable().describe('The time that it was asked for, before which it does not start.'),
+  scheduledFor: timestamp
+    .nullable()
+    .describe('The instant of the schedule at which the run was due; for a repeated run, that of the original.'),
+  runAt: timestamp.nullable().describe('The requested time, before which the run does not start.'),
   backfillId: idOf('backfill')
     .nullable()
-    .meta({ description: 'The backfill that it belongs to.', example: EXAMPLE.backfill }),
+    .meta({ description: 'The backfill that the run belongs to.', example: EXAMPLE.backfill }),
   skipped: z
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
-    .describe('Of a `skipped` run: the occurrences it accounts for.'),
-  retryOf: idOf('run').nullable().describe('The run that it repeats, which may have been deleted since.'),
+    .describe('Number of occurrences that a `skipped` run stands for.'),
+  retryOf: idOf('run').nullable().describe('The run that this one repeats; it may have been deleted since.'),
   followsUp: idOf('run')
     .nullable()
     .describe('For a `follow_up`: the run whose result the question is about, which may have been deleted since.'),
   verdict: z
     .strictObject({
       useful: z.boolean(),
-      note: z.string().nullable().describe('Null where there is none, and once content is erased.'),
-      by: author.nullable().describe('The last writer; null when they are gone.'),
+      note: z.string().nullable().describe('Note of the reader, null once erased.'),
+      by: author.nullable().describe('The last writer; null if the account or the key is gone.'),
       at: timestamp,
     })
     .nullable()
-    .meta({ id: 'RunVerdict', description: 'The opinion of a reader about its result; null without one.' }),
+    .meta({ id: 'RunVerdict', description: 'The opinion of a reader about the result; null without one.' }),
   model: z
     .strictObject({
       provider: wordOf(MODEL_PROVIDERS),
@@ -111,11 +113,11 @@ const shortShape = {
   stepCount: z.number().int().describe('Model steps on record.'),
   usage,
   cancelRequestedAt: timestamp.nullable(),
-  pinned: z.boolean().describe('Whether it is kept beyond the retention of its project.'),
+  pinned: z.boolean().describe('Whether the run is kept beyond the retention of its project.'),
   contentErasedAt: timestamp
     .nullable()
     .describe(
-      'When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook ' +
+      'When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook ' +
         'deliveries are null, and its variables empty. Null while the content is kept.',
     ),
   createdAt: timestamp,
@@ -125,11 +127,11 @@ const shortShape = {
 
 const shape = {
   ...shortShape,
-  variables: z.record(z.string(), z.string()).describe("This run's own values."),
+  variables: z.record(z.string(), z.string()).describe('Values that were given for this run.'),
   message: z.string().nullable().describe('The question of a `follow_up`.'),
-  result: z.string().nullable().describe('The text of its last step.'),
+  result: z.string().nullable().describe('The text of the last step.'),
   data,
-  changes: changes.nullable().describe('Null unless it has data.'),
+  changes: changes.nullable().describe('Differences of the data; null for a run without data.'),
 };
 
 const routineName = z.string().describe('The present name of the routine.');
@@ -151,13 +153,13 @@ export const runDetail = component('RunDetail', {
   previousResultId: nearby.describe(
     'The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result.',
   ),
-  nextResultId: nearby.describe('The result after it, found in the same way.'),
+  nextResultId: nearby.describe('The run with the next result, found in the same way.'),
   lastGoodRunId: nearby.describe('The newest earlier run of the routine that succeeded.'),
   resultSchema: z
     .record(z.string(), z.unknown())
     .nullable()
-    .describe('The `resultSchema` of its data; null without data, and when its version is deleted.'),
-  queuedSeconds: z.number().nullable().describe('Time that it waited, up to now, its beginning or its end.'),
+    .describe('The `resultSchema` of the data; null without data, and when its version is deleted.'),
+  queuedSeconds: z.number().nullable().describe('Time that the run waited: until it began or ended, or until now.'),
   waitingFor: keyOf(WAITS)
     .nullable()
     .describe(`For a run that waits: ${meaningsOf(WAITS)}.`),
@@ -173,7 +175,7 @@ export const runDetail = component('RunDetail', {
     .int()
     .nullable()
     .describe(
-      'The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
+      'The version of the project’s facts that the run got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
     ),
   gate: gateVerdict,
   steps: z.array(step),
@@ -183,10 +185,10 @@ export const runDetail = component('RunDetail', {
         stepIndex: z.number().int(),
         name: z.string().describe('Name that the model uses.'),
         connectionName: z.string().nullable().describe('Null for a tool of the service.'),
-        arguments: z.string().nullable().describe('JSON text; null once it is erased or left out.'),
+        arguments: z.string().nullable().describe('JSON text; null once erased or left out.'),
       }),
     )
-    .describe('Of a rehearsal: the calls that it did not make, in order.'),
+    .describe('For a rehearsal: the calls that it did not make, in order.'),
   textsLeftOutFrom: z
     .number()
     .int()
@@ -195,8 +197,8 @@ export const runDetail = component('RunDetail', {
       'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
     ),
   webhookDeliveries: z.array(delivery),
-  chatDeliveries: z.array(chatDelivery).describe('Its deliveries to chats.'),
-  notifications: z.array(notification).describe('Mails and pings about it.'),
+  chatDeliveries: z.array(chatDelivery).describe('Deliveries of the run to chats.'),
+  notifications: z.array(notification).describe('Mails and pings about the run.'),
   followUps: z
     .array(
       component('FollowUp', {
@@ -208,20 +210,20 @@ export const runDetail = component('RunDetail', {
         createdAt: timestamp,
       }),
     )
-    .describe('The last 50 questions about its result, in order, each a run of its own.'),
+    .describe('The last 50 questions about the result, in order. Each question is a run of its own.'),
   workflowUrl: z
     .string()
     .nullable()
     .describe(
-      'Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
+      'Address of the workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
     ),
 });
 
 export const runQuery = pageQuery('run', {
   q: searchedIn('the name, result, summary or error'),
-  state: z.enum(RUN_STATES).optional().describe('Only those in this state.'),
+  state: z.enum(RUN_STATES).optional().describe('Only runs in this state.'),
   trigger: z.enum(TRIGGERS).optional().describe('Only runs with this trigger.'),
-  outcome: outcomes.optional().describe('Only those that succeeded with this outcome.'),
+  outcome: outcomes.optional().describe('Only runs that succeeded with this outcome.'),
   backfillId: idOf('backfill')
     .optional()
     .meta({ description: 'Only runs of this backfill.', example: EXAMPLE.backfill }),
@@ -229,12 +231,12 @@ export const runQuery = pageQuery('run', {
     .datetime({ offset: true })
     .transform((text) => new Date(text))
     .optional()
-    .describe('Created at or after this time.'),
+    .describe('Only runs created at or after this time.'),
   until: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
     .optional()
-    .describe('Created before this time.'),
+    .describe('Only runs created before this time.'),
 });
 
 export const runParams = z.strictObject({ runId: idOf('run') });

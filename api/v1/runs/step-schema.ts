@@ -12,7 +12,7 @@ const nullableLength = z.number().int().nullable();
 
 const toolCall = component('ToolCall', {
   name: z.string().describe('Name that the model uses.'),
-  toolName: nullableText.describe('Name at its server; null if the run has no such tool.'),
+  toolName: nullableText.describe('Name of the tool at its server; null if the run has no such tool.'),
   connectionId: anyId.nullable().describe('Null for a built-in tool.'),
   connectionName: nullableText.meta({
     description:
@@ -21,10 +21,10 @@ const toolCall = component('ToolCall', {
   }),
   policyId: anyId.nullable().describe('Null for a built-in tool.'),
   arguments: nullableText.meta({
-    description: 'JSON text. Here and below secrets are removed and long texts cut at 16,000 characters.',
+    description: 'JSON text. In texts of a step, secrets are removed and long texts cut at 16,000 characters.',
     example: '{"message":"hello"}',
   }),
-  argumentsLength: nullableLength.describe('Characters before the cut.'),
+  argumentsLength: nullableLength.describe('Characters of the arguments before they were cut.'),
   isError: z.boolean().nullable(),
   result: nullableText.describe("The text of the tool's response."),
   resultLength: nullableLength,
@@ -40,7 +40,7 @@ const toolCall = component('ToolCall', {
         uri: nullableText,
       }),
     )
-    .describe('Other contents of the response than text; only their descriptions are kept.'),
+    .describe('Contents of the response other than text; only their descriptions are kept.'),
   omittedFromStep: z
     .number()
     .int()
@@ -51,7 +51,7 @@ const toolCall = component('ToolCall', {
   action: z
     .strictObject({ id: anyId, name: z.string().meta({ example: 'action_1' }) })
     .nullable()
-    .describe('Of a call that was held: the action that waits for a person. The call was not made.'),
+    .describe('For a held call: the action that waits for a person. The call was not made.'),
   rule: z
     .strictObject({ id: anyId, words: z.string() })
     .nullable()
@@ -60,7 +60,7 @@ const toolCall = component('ToolCall', {
     .enum(rehearsing.STAND_INS)
     .nullable()
     .describe(
-      'Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made.',
+      'For a call that a rehearsal did not make: the stand-in that answered it. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made.',
     ),
 });
 
@@ -71,17 +71,17 @@ export const step = component('Step', {
   attempt: z
     .number()
     .int()
-    .describe('Above 1, the provider may have billed an earlier attempt whose response was lost.'),
+    .describe('If above 1, the provider may have billed an earlier attempt whose response was lost.'),
   modelId: z.string().nullable(),
   text: z.string().nullable(),
   thinking: nullableText.describe('Thinking that the model wrote into its text, taken out of it.'),
   finishReason: z.string().nullable().meta({
     description:
-      "In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. Of a failed step, that of its last response.",
+      "In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response.",
     example: 'stop',
   }),
   errorMessage: z.string().nullable(),
-  tool: toolCall.nullable().describe('Of a tool step.'),
+  tool: toolCall.nullable().describe('The call of a tool step.'),
   warnings: z
     .array(z.strictObject({ code: wordOf(STEP_WARNINGS), message: z.string() }))
     .describe(

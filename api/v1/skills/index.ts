@@ -123,7 +123,7 @@ const updateSkill = route('PATCH /v1/skills/:skillId', {
 
 const putSkill = route('PUT /v1/skills/by-key/:externalKey', {
   id: 'putSkill',
-  summary: 'Create or replace the custom skill of a key',
+  summary: 'Create or replace a custom skill by its external key',
   description:
     'If no skill has the key, one is created. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. `If-Match` refuses a skill that has changed meanwhile or does not exist, `If-None-Match: *` one that exists.',
   scope: 'routines:write',

@@ -21,19 +21,21 @@ export const fields = {
 };
 
 const summaryShape = {
-  id: anyId.nullable().describe('Of a custom skill; null for a curated one.'),
-  slug: z.string().nullable().describe('Of a curated skill; null for a custom one.'),
+  id: anyId.nullable().describe('Id of a custom skill; null for a curated one.'),
+  slug: z.string().nullable().describe('Slug of a curated skill; null for a custom one.'),
   ...shownName,
   formerly: z
     .array(z.string())
     .describe(
-      'Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill.',
+      'Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill.',
     ),
   name: z.string(),
   description: z.string().nullable(),
   category: z.string().nullable(),
   version: z.string().nullable(),
-  needs: z.array(z.enum(skills.NEEDS)).describe('What the tools of a routine should offer; empty for a custom skill.'),
+  needs: z
+    .array(z.enum(skills.NEEDS))
+    .describe('Kinds of data that the tools of a routine should offer; empty for a custom skill.'),
   cadence: z.enum(skills.CADENCES).nullable().describe('How often a curated skill is best run; null for a custom one.'),
   check: z
     .enum(skills.SCHEDULED)
@@ -42,11 +44,14 @@ const summaryShape = {
       'For a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Otherwise null.',
     ),
   suggestedSchedule: z.string().nullable().meta({
-    description: 'A suggested schedule of that cadence, or of the check; null without either.',
+    description: 'A suggested schedule for `cadence` or `check`; null without either.',
     example: '0 7 * * 1',
   }),
   checked: z.iso.date().nullable().describe('When the facts of a curated skill were last checked.'),
-  sourceCount: z.number().int().describe('How many sources those facts have; the skill itself lists them.'),
+  sourceCount: z
+    .number()
+    .int()
+    .describe('Number of sources of a curated skill’s facts. `GET /v1/skills/{skillId}` lists them.'),
   length: z.number().int().describe('Characters of the instructions.'),
   createdAt: timestamp.nullable(),
   updatedAt: timestamp.nullable(),

@@ -84,7 +84,7 @@ const updateToolPolicy = route('PATCH /v1/routines/:routineId/tools/:policyId', 
 const UNSEEN: PolicyWarning = {
   code: 'definition_hash_missing',
   message:
-    'The confirmation named no definitionHash, so it holds for the definition that was discovered last. Send the hash of the definition that was looked at.',
+    'The confirmation named no definitionHash, so it holds for the definition that was discovered last. Send the hash of the definition that you have read.',
 };
 
 async function presenterOf(

@@ -13,7 +13,7 @@ const pointer = z
   .string()
   .max(500)
   .regex(/^(\/([^~/]|~[01])*)+$/, 'a JSON Pointer (RFC 6901) of an argument')
-  .meta({ description: 'Of an argument (RFC 6901).', example: '/repository' });
+  .meta({ description: 'JSON Pointer (RFC 6901) to an argument.', example: '/repository' });
 const value = z.union([z.string().max(2_000), z.number(), z.boolean(), z.null()]);
 
 /** Each condition has exactly one comparison. */
@@ -31,21 +31,23 @@ const conditions = z
   .min(1)
   .max(20)
   .describe(
-    'A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value.',
+    'A call must meet all conditions. A missing argument, an argument of another type, and a number with more digits than a double holds meet no condition. Arguments without a condition may have any value.',
   );
 
 const fields = {
   conditions,
   expiresAt: timestamp.nullable(),
-  maxUses: z.number().int().nullable().describe('The most calls that it lets through; null for no limit.'),
+  maxUses: z.number().int().nullable().describe('The most calls of the rule; null for no limit.'),
 };
 
 const toolRule = component('ToolRule', {
   id: idOf('toolRule'),
   policyId: idOf('policy'),
-  definitionHash: z.string().describe('Hash of the definition for which it was made; it ends when that changes.'),
+  definitionHash: z
+    .string()
+    .describe('Hash of the definition for which the rule was made. The rule ends when the definition changes.'),
   ...fields,
-  words: z.string().describe('The calls that it lets through, in words.'),
+  words: z.string().describe('The calls that the rule lets through, in words.'),
   uses: z.number().int(),
   createdBy: z.string().nullable().describe('Id of the person, or of the API key.'),
   createdAt: timestamp,
@@ -59,7 +61,7 @@ function presentRule(rule: rules.ToolRule) {
 const listToolRules = route('GET /v1/routines/:routineId/tools/:policyId/rules', {
   id: 'listToolRules',
   summary: 'List the standing rules of a held tool',
-  description: 'Also those that were revoked, have expired or are used up.',
+  description: 'The list includes rules that were revoked, have expired or are used up.',
   scope: 'connections:read',
   params: policyParams,
   query: pageQuery('toolRule', {}),
@@ -71,14 +73,14 @@ const listToolRules = route('GET /v1/routines/:routineId/tools/:policyId/rules',
 
 const createToolRule = route('POST /v1/routines/:routineId/tools/:policyId/rules', {
   id: 'createToolRule',
-  summary: 'Let calls like this through',
+  summary: 'Make a standing rule for a held tool',
   description:
     'For a tool whose policy has the state `hold`: a call that meets all conditions is made without a person, and its step names the rule. The rule ends with the definition of the tool that is confirmed now.',
   scope: 'connections:write',
   params: policyParams,
   body: component('CreateToolRule', {
     conditions,
-    expiresAt: instant.nullable().default(null).describe('When it ends; null for never.'),
+    expiresAt: instant.nullable().default(null).describe('When the rule ends; null for never.'),
     maxUses: z.number().int().min(1).max(1_000_000).nullable().default(null),
   }),
   idempotent: true,
@@ -93,7 +95,7 @@ const createToolRule = route('POST /v1/routines/:routineId/tools/:policyId/rules
 const deleteToolRule = route('DELETE /v1/routines/:routineId/tools/:policyId/rules/:ruleId', {
   id: 'deleteToolRule',
   summary: 'Revoke a standing rule',
-  description: 'From now on the calls that it let through wait for a person again.',
+  description: 'From now on the calls that the rule let through wait for a person again.',
   scope: 'connections:write',
   params: policyParams.extend({ ruleId: idOf('toolRule') }),
   success: { data: toolRule, description: 'The revoked rule.' },

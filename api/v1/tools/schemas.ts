@@ -14,7 +14,7 @@ const maxCallsPerRun = z
   .min(1)
   .max(1_000)
   .nullable()
-  .describe('Calls of this tool in one run; null for no limit of its own.');
+  .describe('The most calls of this tool in one run; null for no limit of its own.');
 
 const argumentSchema = jsonObject
   .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_LENGTH, 'more than 64 kB')
@@ -50,7 +50,7 @@ export const toolPolicy = component('ToolPolicy', {
   id: idOf('policy'),
   routineId: idOf('routine'),
   connectionId: idOf('connection'),
-  name: z.string().describe('Name at the tool server.'),
+  name: z.string().describe('Name of the tool at its server.'),
   title: z.string().nullable(),
   description: z.string().nullable(),
   inputSchema: jsonObject,
@@ -62,13 +62,16 @@ export const toolPolicy = component('ToolPolicy', {
       '`automatic`: runs call the tool without asking. `hold`: each call waits for a person, see `GET /v1/actions`, unless a standing rule lets it through. `disabled`: the model is not offered it.',
     ),
   definitionHash,
-  confirmedHash: z.string().nullable().describe('Of the definition that was confirmed; differs after a change.'),
+  confirmedHash: z
+    .string()
+    .nullable()
+    .describe('Hash of the confirmed definition. It differs from `definitionHash` after a change.'),
   confirmedDefinition: confirmedDefinition
     .nullable()
     .describe('The confirmed definition, when the present one differs; null when they are the same, or none is known.'),
   confirmedBy: z.string().nullable().describe('Id of the person, or of the API key, that confirmed.'),
   confirmedAt: timestamp.nullable(),
-  vanishedAt: timestamp.nullable().describe('When a discovery no longer found the tool.'),
+  vanishedAt: timestamp.nullable().describe('When a discovery first missed the tool.'),
   maxCallsPerRun,
   argumentSchema,
   warnings: z
@@ -99,7 +102,7 @@ export const policyPatch = component('UpdateToolPolicy', {
 });
 
 const skippedTool = component('SkippedTool', {
-  name: z.string().describe('Its place in the list if it has no name.'),
+  name: z.string().describe('Name of the tool, or its place in the list if it has no name.'),
   field: z.string().nullable().describe('The field that cannot be read; null for the whole tool.'),
   reason: z.string(),
 });
@@ -109,11 +112,11 @@ export const discovery = component('Discovery', {
   changed: z.number().int(),
   vanished: z.number().int(),
   unchanged: z.number().int(),
-  skipped: z.number().int().describe('Tools that were left out.'),
+  skipped: z.number().int().describe('Number of tools that were left out.'),
   skippedTools: z
     .array(skippedTool)
     .describe(
-      'The first 50 of them, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
+      'The first 50 tools that were left out, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
     ),
   droppedFields: z
     .array(skippedTool)

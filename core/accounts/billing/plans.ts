@@ -189,7 +189,7 @@ export async function runsExceeded(db: Db, refused: Refused): Promise<AppError> 
   const end = await periodEnd(db, refused);
   return new AppError(
     'allowance_exceeded',
-    `The ${plan} plan allows ${PLANS[plan].runsPerPeriod} runs a period, and they are used up until ${end}. The owner of the organization can take a larger plan.`,
+    `The ${plan} plan allows ${PLANS[plan].runsPerPeriod} runs a period, and all are used. The next period begins at ${end}. The owner of the organization can take a larger plan.`,
   );
 }
 
@@ -198,7 +198,7 @@ export async function writeRefused(db: Db, refused: Refused): Promise<AppError> 
   const end = await periodEnd(db, refused);
   return new AppError(
     'plan_write_required',
-    `On the ${refused.plan} plan, whose period ends at ${end}, API keys only read; they write on: ${WRITERS}.`,
+    `On the ${refused.plan} plan, whose period ends at ${end}, API keys can only read. They can write on these plans: ${WRITERS}.`,
   );
 }
 
@@ -221,7 +221,7 @@ export async function assertMayActivate(tx: Db, organizationId: string, plan: Pl
   const end = await periodEnd(tx, { organizationId, plan });
   throw new AppError(
     'allowance_exceeded',
-    `The ${plan} plan, whose period ends at ${end}, allows ${PLANS[plan].activeRoutines} active routines, and there are as many. Pause one; or the owner of the organization can take a larger plan.`,
+    `The ${plan} plan, whose period ends at ${end}, allows ${PLANS[plan].activeRoutines} active routines, and the organization has that many. Pause one, or ask the owner of the organization to take a larger plan.`,
   );
 }
 

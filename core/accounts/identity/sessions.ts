@@ -51,7 +51,7 @@ export async function endSessionsOf(
 ): Promise<number> {
   const { organizationId, userId } = member;
   await demandProofOf(tx, by, member);
-  const message = 'The sessions of this member were ended several times in this hour.';
+  const message = 'The sessions of this member were ended too often in this hour; try again later.';
   await assertWithinLimit(tx, ENDINGS, `${organizationId} ${userId}`, message);
   const { ended = 0 } =
     (await tx.row<{ ended: number }>`

@@ -72,7 +72,7 @@ export async function createApiKey(
   await holdProject(tx, projectId);
   const role = await roleOf(tx, { organizationId, userId: by.id });
   if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
-    throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
+    throw new AppError('forbidden', 'Only owners and admins can make keys with a write scope.');
   }
   if (expiresAt !== null && expiresAt.getTime() <= now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');

@@ -109,12 +109,12 @@ async function assertInvitable(tx: Db, organizationId: string, email: string): P
   `;
   if (found?.member === true) throw new AppError('already_member');
   if ((found?.people ?? 0) >= MAX_MEMBERS) {
-    throw new AppError('limit_reached', `An organization has at most ${MAX_MEMBERS} members.`);
+    throw new AppError('limit_reached', `The organization has ${MAX_MEMBERS} members, the most allowed.`);
   }
   if ((found?.open ?? 0) >= MAX_OPEN_INVITATIONS) {
     throw new AppError(
       'limit_reached',
-      `At most ${MAX_OPEN_INVITATIONS} invitations are open at a time; delete one first.`,
+      `The organization has ${MAX_OPEN_INVITATIONS} open invitations, the most allowed; delete one first.`,
     );
   }
 }
@@ -223,7 +223,7 @@ export async function acceptInvitation(
       people: number;
     }>`select count(*) as people from memberships where organization_id = ${organizationId}`) ?? {};
   if (people >= MAX_MEMBERS) {
-    throw new AppError('limit_reached', `An organization has at most ${MAX_MEMBERS} members.`);
+    throw new AppError('limit_reached', `The organization has ${MAX_MEMBERS} members, the most allowed.`);
   }
   const joined = await tx.run`
     insert into memberships (organization_id, user_id, role) values (${organizationId}, ${by.id}, ${role})

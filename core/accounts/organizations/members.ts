@@ -80,7 +80,7 @@ export async function endMembership(
   await lockOrganization(tx, organizationId);
   const own = await roleOf(tx, { organizationId, userId: by.id });
   const leaving = by.id === userId;
-  if (!leaving && own === 'member') throw new AppError('forbidden', 'This needs the role owner or admin.');
+  if (!leaving && own === 'member') throw new AppError('forbidden', 'This operation needs the role owner or admin.');
   const removed = await readMember(tx, member);
   if (!leaving && removed.role === 'owner' && own !== 'owner') throw new AppError('owner_required');
   if (keepKeys && own !== 'owner') {

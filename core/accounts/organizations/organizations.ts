@@ -63,7 +63,10 @@ export async function foundOrganization(
 ): Promise<{ organization: Organization; project: Project }> {
   await lockKey(tx, by.id);
   if ((await countFounded(tx, by.id, input.id)) >= maxOrganizations) {
-    throw new AppError('limit_reached', `A person may create at most ${maxOrganizations} organizations.`);
+    throw new AppError(
+      'limit_reached',
+      `You have created ${maxOrganizations} organizations, the most that a person may create.`,
+    );
   }
   return createOrganization(tx, by, input);
 }

@@ -36,7 +36,7 @@ export function admitted<R extends { readonly lacks: boolean }>(found: R | undef
 /** Checks that a person is owner or admin. @throws {AppError} `organization_not_found`, `forbidden` */
 export async function assertAdmin(db: Db, member: Member): Promise<Role> {
   const role = await roleOf(db, member);
-  if (role === 'member') throw new AppError('forbidden', 'This needs the role owner or admin.');
+  if (role === 'member') throw new AppError('forbidden', 'This operation needs the role owner or admin.');
   return role;
 }
 

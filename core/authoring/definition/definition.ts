@@ -99,7 +99,7 @@ const resultSchema = z
   .nullable()
   .meta({
     description:
-      "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.",
+      "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.",
     example: {
       type: 'object',
       properties: {
@@ -120,9 +120,9 @@ const pointer = z.string().max(1_000).regex(JSON_POINTER, 'a JSON Pointer (RFC 6
 
 const resultKey = z
   .strictObject({
-    list: pointer.describe('From the data to the list; empty where it is the list.'),
+    list: pointer.describe('Pointer from the data to the list; empty if the data is the list.'),
     key: pointer.describe(
-      'From an item to the text, number or boolean that identifies it; empty when that is the item itself.',
+      'Pointer from an item to the text, number or boolean that identifies it; empty if the item is that value.',
     ),
   })
   .nullable()
@@ -167,7 +167,7 @@ export const DEFINITION = {
   model: {
     schema: model,
     label: 'Model',
-    help: 'The model that its runs call, and the account that pays for it.',
+    help: 'The model that runs of this routine call, and the account that pays for it.',
     since: '0.1.0',
     blank: { provider: 'gateway', connectionId: null, modelId: 'unreadable' },
   },
@@ -178,7 +178,7 @@ export const DEFINITION = {
     since: '0.1.0',
   },
   facts: {
-    schema: z.boolean().describe('Tells each run the facts of its project.').default(false),
+    schema: z.boolean().describe('Gives each run the facts of its project.').default(false),
     label: 'Project facts',
     help: 'Each run gets the facts of the project, which people edit under Settings.',
     since: '0.2.0',
@@ -260,7 +260,7 @@ export const DEFINITION = {
     schema: gateInput.default(null),
     shown: gate,
     label: 'Checked before it runs',
-    help: 'What a scheduled run looks at before it asks its model.',
+    help: 'A value that a scheduled run checks before it asks the model.',
     since: '0.1.0',
     long: true,
   },

@@ -32,7 +32,7 @@ const gateShape = {
     .refine((pointers) => new Set(pointers).size === pointers.length, 'the same pointer twice')
     .meta({
       uniqueItems: true,
-      description: 'JSON Pointers to what matters in the response; none for the whole of it.',
+      description: 'JSON Pointers to the parts of the response that are compared; none for the whole response.',
       example: ['/items'],
     }),
   wakeOn: z

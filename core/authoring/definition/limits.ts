@@ -45,8 +45,8 @@ export const limits = z.strictObject({
 });
 
 export const LIMIT_PARTS: Readonly<Record<keyof typeof limits.shape, Said>> = {
-  maxSteps: { label: 'Steps of a run', help: 'Each call of the model is one.', unit: 'steps' },
-  timeoutSeconds: { label: 'Time of a run', help: 'It ends as failed after that.', unit: 'seconds' },
+  maxSteps: { label: 'Steps of a run', help: 'Each call of the model is a step.', unit: 'steps' },
+  timeoutSeconds: { label: 'Time of a run', help: 'After this time the run fails.', unit: 'seconds' },
   maxTotalTokens: {
     label: 'Tokens of a run',
     help: 'Input and output together.',
@@ -55,14 +55,18 @@ export const LIMIT_PARTS: Readonly<Record<keyof typeof limits.shape, Said>> = {
   },
   maxOutputTokens: {
     label: 'Output of a step',
-    help: 'Longer texts are cut there.',
+    help: 'Longer texts are cut at this limit.',
     unit: 'tokens',
     placeholder: 'Up to the model',
   },
-  maxQueueSeconds: { label: 'Longest wait', help: 'A run that has not begun by then is skipped.', unit: 'seconds' },
+  maxQueueSeconds: {
+    label: 'Longest wait',
+    help: 'A run that has not begun after this time is skipped.',
+    unit: 'seconds',
+  },
   abnormalFactor: {
     label: 'Unusually large',
-    help: 'Ends a run far above the others.',
+    help: 'Ends a run that uses far more tokens than earlier runs.',
     unit: 'times the usual',
     placeholder: 'Never',
   },
@@ -78,10 +82,10 @@ export const HELD_CALLS = {
       )
       .default('nothing'),
     label: 'After approval',
-    help: 'What follows when its held calls are decided.',
+    help: 'What follows when the held calls of a run are decided.',
     choices: {
-      nothing: { label: 'Nothing', help: 'Its next run is told what became of them.' },
-      run: { label: 'Run once more', help: 'At once, where at least one call was sent.' },
+      nothing: { label: 'Nothing', help: 'The next run gets the decisions.' },
+      run: { label: 'Run once more', help: 'At once, if at least one call was sent.' },
     },
     since: '0.2.0',
   },

@@ -10,7 +10,7 @@ export interface AbilityMemory {
   forget(learned: ModelAbilities): Promise<void>;
 }
 
-/** Most repetitions of one call's request because of refused fields. */
+/** The most repetitions of one call's request because of refused fields. */
 const MAX_LESSONS = 5;
 
 export interface Learning {

@@ -8,10 +8,10 @@ import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
 import { collectStream } from './stream.ts';
 
-/** Most bytes of a response: a completion is text for a person, so a longer response is an error of the provider. */
+/** The most bytes of a response: a completion is text for a person, so a longer response is an error of the provider. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Most bytes of a refusal that are read. The server's words are at the start. */
+/** The most bytes that are read of a refusal. The server's words are at the start. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** Passes a call's stream listener to the `fetch` that the library calls. */

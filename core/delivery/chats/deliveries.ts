@@ -8,12 +8,12 @@ import { newId } from '#lib/ids.ts';
 
 /** Reasons why a delivery to a chat is given up: a closed list that users can switch on. */
 export const CHAT_FAILURES = {
-  chat_gone: 'the chat refuses the address for good, so nothing more is sent there until it has another one',
-  message_refused: 'the chat does not take this message',
+  chat_gone: 'the chat no longer accepts this address, so nothing more is sent until you replace the address',
+  message_refused: 'the chat does not accept this message',
   retries_exhausted: 'the last attempt of the retry schedule failed',
   chat_removed: 'the chat was deleted from the project',
   content_erased: 'the content of the run was erased',
-  routine_archived: 'the routine was archived, and sends nothing more',
+  routine_archived: 'the routine was archived, so it sends nothing more',
 } as const;
 export type ChatFailure = keyof typeof CHAT_FAILURES;
 

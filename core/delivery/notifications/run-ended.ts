@@ -48,7 +48,7 @@ function partial(warnings: ToldRun['warnings']): News {
 
 function paused(because: string): News {
   const why = because === 'completed' ? 'its last run said that the work is done' : because;
-  const lines = [`The service has taken it off its schedule: ${why}.`];
+  const lines = [`The service has taken the routine off its schedule: ${why}.`];
   return { event: 'paused', heading: 'Paused', lines };
 }
 
@@ -73,7 +73,7 @@ const ASKED: News = {
   event: 'question',
   heading: 'A question',
   lines: [
-    'A run asks a question. It goes on without the answer, which you can give on its page; the next run gets it.',
+    'A run asks a question. The run goes on without the answer. You can answer on the page of the run; the next run gets the answer.',
   ],
 };
 

@@ -99,7 +99,7 @@ export function claimAttempt(db: Db, deliveryId: string, after?: number): Promis
   `;
 }
 
-const CRASHED = 'the service broke it off; whether the receiver got it is unknown';
+const CRASHED = 'the service broke off the delivery; whether the receiver got the event is unknown';
 
 interface Performed {
   readonly exchange: Exchange;
@@ -113,7 +113,7 @@ async function perform(
 ): Promise<Performed> {
   const { webhookUrl } = attempt;
   if (attempt.isArchived) return unsent('routine_archived', 'the routine was archived');
-  if (webhookUrl === null) return unsent('webhook_removed', 'the routine has no webhook URL any more');
+  if (webhookUrl === null) return unsent('webhook_removed', 'the routine no longer has a webhook URL');
   // An attempt that crashed recorded no outcome, so attempts are counted here too.
   if (attempt.rung > MAX_ATTEMPTS) return unsent('retries_exhausted', 'all attempts are used up');
   const exchange = await sendAttempt(deps, { ...attempt, webhookUrl }, signal);

@@ -13,7 +13,7 @@ export const FAILURE_REASONS = {
   gone: 'the receiver answered 410, so nothing more is sent to this URL',
   retries_exhausted: 'the last attempt of the retry schedule failed',
   webhook_removed: 'the routine no longer has a webhook URL',
-  routine_archived: 'the routine was archived, and sends nothing more',
+  routine_archived: 'the routine was archived, so it sends nothing more',
 } as const;
 export type DeliveryFailure = keyof typeof FAILURE_REASONS;
 

@@ -227,17 +227,18 @@ async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget
       as sent
   `;
   if (found?.unchanged !== true)
-    throw new AppError('action_not_allowed', 'The policy of the tool has changed; look again.');
+    throw new AppError('action_not_allowed', 'The policy of the tool has changed; read the action again.');
   const { maxCallsPerRun } = policy;
   if (maxCallsPerRun === null || found.sent < maxCallsPerRun) return;
-  throw new AppError('action_not_allowed', `This tool may be called ${maxCallsPerRun} times for a run.`);
+  const message = `A run may call this tool at most ${maxCallsPerRun} times, and this run has done so.`;
+  throw new AppError('action_not_allowed', message);
 }
 
 async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>): Promise<boolean> {
   if (refersTo.length === 0) return true;
   const referred = await findReferred(tx, { projectId, refersTo });
   const open = referred.filter(({ state }) => state === 'open').map(({ id }) => id);
-  if (open.length > 0) throw new AppError('action_waits', `Approve ${open.join(', ')} first: it refers to the result.`);
+  if (open.length > 0) throw new AppError('action_waits', `Approve ${open.join(', ')} first: this action needs it.`);
   const isUsable = ({ state }: { readonly state: Action['state'] }) => ['approved', 'sending', 'done'].includes(state);
   return referred.length === refersTo.length && referred.every(isUsable);
 }

@@ -43,7 +43,7 @@ export function toldActionsJson(run: { readonly projectId: Sql; readonly routine
 /** The most characters of an action's arguments, and of its answer, in a prompt. */
 const SHOWN_LENGTH = 1_000;
 
-/** Writes the results of actions as text. The text is material for the model, not an instruction. */
+/** Writes the results of actions as text. The text is data for the model, not an instruction. */
 export function actionsInWords(told: readonly ToldAction[]): string {
   return cut(told.map(inWords).join('\n\n'), MAX_CARRIED_LENGTH);
 }

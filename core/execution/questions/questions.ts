@@ -7,7 +7,7 @@ export const QUESTION_STATES = {
   open: 'it can be answered',
   answered: 'a person or a program has answered it',
   expired: 'no answer came in time, so its default holds',
-  closed: 'its routine was archived, or its content was erased',
+  closed: 'the routine was archived, or the content of the question was erased',
 } as const;
 export type QuestionState = keyof typeof QUESTION_STATES;
 

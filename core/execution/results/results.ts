@@ -17,9 +17,9 @@ import { unreadBy, type Reader } from './marks.ts';
 export const RESULT_KINDS = {
   failed: 'the run failed',
   partial: 'it says that a part of the work is missing',
-  first: 'the first of its routine',
-  changed: 'it differs from the one before',
-  unchanged: 'it says that there is nothing to report, or the same as the one before',
+  first: 'the first result of its routine',
+  changed: 'it differs from the previous result',
+  unchanged: 'it says that there is nothing to report, or the same as the previous result',
 } as const;
 
 export type ResultKind = keyof typeof RESULT_KINDS;

@@ -201,7 +201,7 @@ export async function prepareOpening(
 }
 
 const AWAY =
-  'The provider of a connection could not be reached to renew a sign-in that has expired. Runs wait for it as long as limits.maxQueueSeconds.';
+  'The provider of a connection could not be reached to renew a sign-in that has expired. The run waited for the provider as long as limits.maxQueueSeconds allows.';
 
 /**
  * Checks that the connections of a run's tools can be used. When a sign-in cannot be renewed just now, the run waits:

@@ -100,7 +100,7 @@ export async function previewRun(
   } catch (error) {
     if (!(error instanceof Stop) || error.consequence.kind !== 'ends') throw error;
     blocked = error.consequence.ending;
-    // A run that is blocked has a text too, unless its definition cannot be read.
+    // Show the opening of a run that would be stopped too. Only an unreadable definition (`run.blocked`) has none.
     opening = run.blocked === null ? renderPrompt(run, skills) : undefined;
     if (opening !== undefined) inputTokens = countInput({ ...call, messages: openingMessages(opening) });
   }

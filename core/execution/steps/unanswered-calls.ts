@@ -77,7 +77,7 @@ async function isCutOff(db: Db, runId: string, call: ModelCall, { error, isOver 
 /** Calls settled at a time: as many as a few workers lose together. The next caller continues. */
 const BATCH = 500;
 
-/** Limit for a waiting step: enough to make room for the step, while the sweep settles the rest. */
+/** The most lost calls that a waiting step settles: enough to make room for itself. The sweep settles the rest. */
 const BATCH_OF_WAITER = 20;
 
 /**

@@ -45,9 +45,13 @@ export function createRule(
   return transaction(database, async (tx) => {
     await holdRoutine(tx, rule);
     const { state, confirmedHash, toolName } = await readPolicy(tx, rule);
-    if (state !== 'hold') throw new AppError('invalid_request', 'The tool does not hold its calls (state: hold).');
+    if (state !== 'hold')
+      throw new AppError('invalid_request', 'Only a tool whose policy has the state hold takes standing rules.');
     if ((await standingRules(tx, { id: policyId, projectId, confirmedHash })).length >= MAX_RULES) {
-      throw new AppError('limit_reached', `A tool may have ${MAX_RULES} standing rules; revoke one first.`);
+      throw new AppError(
+        'limit_reached',
+        `The tool has ${MAX_RULES} standing rules, the most allowed; revoke one first.`,
+      );
     }
     const made = await tx.rowOr<ToolRule>('internal_error')`
       insert into tool_rules (id, project_id, policy_id, definition_hash, conditions, expires_at, max_uses, created_by)

@@ -227,7 +227,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     explainAbsence(modelId) {
       const alias = named(modelId);
       if (alias !== undefined) {
-        return `${subjectOf(alias.source.state())} does not list the model ${alias.rest} any more.`;
+        return `${subjectOf(alias.source.state())} no longer lists the model ${alias.rest}.`;
       }
       const now = sources.flatMap((source) => {
         const model = source.find(modelId);
@@ -236,10 +236,10 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
       const [prefix, ...rest] = modelId.split('/');
       const chosenAgain = now.length === 0 ? '' : ` Where ${now.join(' or ')} will do, choose that.`;
       if (isTaken(modelId)) {
-        return `The model source ${prefix} is not configured any more, and its model ${rest.join('/')} with it.${chosenAgain}`;
+        return `The model source ${prefix} is no longer configured, so its model ${rest.join('/')} is gone too.${chosenAgain}`;
       }
       if (now.length > 0) {
-        return `There is more than one model source by now, and the model has to be chosen again as ${now.join(' or ')}.`;
+        return `There is now more than one model source, so choose the model again as ${now.join(' or ')}.`;
       }
       const configured = sources.map(({ source }) => source.name).join(', ');
       const missing = rest.length === 0 ? '' : `, and none is called ${prefix}`;

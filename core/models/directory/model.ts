@@ -26,7 +26,7 @@ export type FigureOrigin = (typeof FIGURE_ORIGINS)[number];
 /** Figures of a model that measure and price its steps; null when unknown. */
 export interface Figures {
   readonly contextTokens: number | null;
-  /** Most tokens that the model writes in one response. */
+  /** The most tokens that the model writes in one response. */
   readonly maxOutputTokens: number | null;
   /** Runs on a model without prices have no cost. */
   readonly prices: Prices | null;

@@ -78,7 +78,7 @@ function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection
   const { projectId, provider, url, name, userId: createdBy } = request;
   const draft = { id: '', projectId, name, auth: 'oauth', createdBy } as const;
   if (provider !== TOOL_SERVER) return draftConnection({ ...draft, to: providers.find(provider) });
-  if (url === undefined) throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
+  if (url === undefined) throw new AppError('invalid_request', 'url: required, unless connectionId names a connection');
   return draftConnection({ ...draft, to: { url } });
 }
 

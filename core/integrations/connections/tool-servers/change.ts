@@ -47,7 +47,7 @@ export async function changeConnection(
   if (stored.kind !== 'tool_server' || !TYPED_IN.has(stored.auth)) {
     throw new AppError(
       'invalid_request',
-      `${field}: its provider gave this connection its credentials; connect again with connectionId`,
+      `${field}: the provider issued the credentials of this connection; sign in again with connectionId`,
     );
   }
   const given = url === undefined ? undefined : sameServer(deps, stored, url);
@@ -93,11 +93,11 @@ function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string):
   if (stored.url === null || base(url) !== base(stored.url)) {
     throw new AppError(
       'invalid_request',
-      'url: only its query can be changed; connect another server as a new connection',
+      'url: only the query can be changed; connect another server as a new connection',
     );
   }
   if (isRedacted(url)) {
-    throw new AppError('invalid_request', 'url: give the values in place of [redacted]');
+    throw new AppError('invalid_request', 'url: replace each [redacted] by its value');
   }
   return url;
 }

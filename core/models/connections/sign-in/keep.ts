@@ -84,7 +84,7 @@ export async function checkMayConnect(
   });
 }
 
-/** Most accounts of a project that are not revoked, and most in all: the rows of revoked accounts are kept. */
+/** The most accounts of a project: without revoked accounts, and with them, because their rows are kept. */
 const MAX_ACCOUNTS = 1_000;
 const MAX_EVER = 10_000;
 

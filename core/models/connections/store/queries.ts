@@ -78,13 +78,14 @@ export async function mailOwnerOfEmptyAccount(tx: Db, { id, projectId }: ModelCo
 const SIGN_IN_AGAIN = {
   subject: 'Sign in to your model account again',
   fault: 'no longer accepts our sign-in',
-  remedy: 'Routines that run on it fail until you sign in to it again, which only you can do.',
+  remedy: 'Routines that run on this account fail until you sign in to the account again. Only you can do that.',
 };
 
 const NO_MONEY = {
   subject: 'Your model account has no money left',
   fault: 'has no money left, or has reached a limit on spending',
-  remedy: 'Routines that run on it fail until you add money or raise the limit at the provider. None is paused for it.',
+  remedy:
+    'Routines that run on this account fail until you add money or raise the limit at the provider. No routine is paused.',
 };
 
 interface OwnedAccount {

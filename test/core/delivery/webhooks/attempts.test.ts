@@ -142,7 +142,7 @@ describe('what is sent', () => {
     expect(receiver.received).toHaveLength(0);
     expect(await world.read(delivery)).toMatchObject({ reason: 'webhook_removed', finished: true });
     expect(await attemptsOf(delivery.id)).toMatchObject([
-      { status: null, error: expect.stringContaining('no webhook URL') },
+      { status: null, error: expect.stringContaining('no longer has a webhook URL') },
     ]);
   });
 });
@@ -406,7 +406,7 @@ describe('at most one attempt at a time', () => {
     expect(await world.attempt(delivery)).toBe('delivered');
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id]);
     expect(await attemptsOf(delivery.id)).toMatchObject([
-      { index: 1, status: null, error: expect.stringContaining('the service broke it off') },
+      { index: 1, status: null, error: expect.stringContaining('the service broke off the delivery') },
       { index: 2, status: 200, error: null },
     ]);
   });
@@ -421,7 +421,7 @@ describe('at most one attempt at a time', () => {
     expect(await attemptDelivery(world.deps, delivery.id, { after: 1 })).toBe('not_due');
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id]);
     expect(await attemptsOf(delivery.id)).toMatchObject([
-      { index: 1, error: expect.stringContaining('the service broke it off') },
+      { index: 1, error: expect.stringContaining('the service broke off the delivery') },
       { index: 2, status: 200 },
     ]);
   });
