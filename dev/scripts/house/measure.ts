@@ -35,7 +35,7 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 const BUDGETS = {
   core: { files: 451, lines: 50_300 },
   lib: { files: 102, lines: 8_950 },
-  api: { files: 119, lines: 14_050 },
+  api: { files: 119, lines: 14_100 },
   activities: { files: 1, lines: 175 },
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 4, lines: 350 },
