@@ -68,7 +68,7 @@ test('the page of billing in all its states', async ({ api, visit }) => {
     state(
       'ending',
       { ...SUBSCRIBED, subscription: { ...SUBSCRIBED.subscription!, cancelsAt: ago(-9_000) } },
-      /From then on the Free plan counts/,
+      /From then on the Free plan applies/,
     ),
     { ...state('confirming', {}, 'Confirming'), path: done, loading: true },
     { ...state('confirmed', SUBSCRIBED, /The payment is confirmed/), path: done },

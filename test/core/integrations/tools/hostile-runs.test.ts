@@ -59,7 +59,7 @@ const SPOILT: readonly (readonly [Scenario, RegExp])[] = [
   ['bad-ids', /broke off/],
   ['accepted-only', /broke off/],
   ['malformed', /does not follow MCP/],
-  ['redirect-call', /redirects elsewhere/],
+  ['redirect-call', /redirects to another address/],
 ];
 
 test.for(oneOfEach(SPOILT, ([, why]) => why.source))(
