@@ -32,7 +32,7 @@ export interface AuthSettings {
   readonly leaveOrganizations: (userId: string) => Promise<void>;
   /** Ends everything that programs may do in a person's name: API keys, terminals and assistants. */
   readonly endPrograms: (userId: string) => Promise<void>;
-  /** Replaces the library's scrypt. Each of its hashes takes a twentieth of a second, on purpose. */
+  /** Replaces the library's scrypt, which takes a twentieth of a second for each hash, on purpose. */
   readonly passwords?: PasswordHashes | undefined;
   /** Receives the library's warnings. Without a log the warnings are dropped. */
   readonly log?: Log;

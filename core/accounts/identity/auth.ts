@@ -85,7 +85,7 @@ export function createAuth(settings: AuthSettings): Auth {
           throw error;
         });
       if (found === null) return undefined;
-      // The session began before the service had a mail server: the person signs in again and gets a mail.
+      // Refuse a session from before the service had a mail server: the person signs in again and gets a mail.
       if (needsVerifiedAddress && !found.user.emailVerified) return undefined;
       const { id, userId, provenAt } = found.session;
       return { id, userId, provenAt, setCookies: headers.getSetCookie() };

@@ -160,7 +160,10 @@ const MARKS = new RegExp(
   'g',
 );
 
-/** Writes a line in a dialect. No chat has headings and tables: they become bold text, and cells with dots between. */
+/**
+ * Writes a line in a dialect. No chat has headings or tables: a heading becomes bold text, and a row of a table its
+ * cells, joined by dots.
+ */
 function lineIn(dialect: Dialect, line: string): string {
   const { plain, bold } = dialect;
   const heading = /^#{1,6}\s+(.*)/.exec(line)?.[1];

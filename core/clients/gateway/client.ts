@@ -30,8 +30,8 @@ export interface GatewayClient {
 
 /**
  * Calls models of the sources over OpenAI's chat completions, without the library's own retries. When a server refuses
- * a request for an optional field, the request is sent again at once without it; the lesson is remembered if that
- * request is accepted.
+ * a request because of an optional field, the request is sent again at once without it; the lesson is remembered if
+ * that request is accepted.
  */
 export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySettings): GatewayClient {
   // A model may think for minutes before its first byte; only silence and the call's own deadline limit it.
@@ -160,7 +160,7 @@ async function generate(
     tools: call.tools,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(resultSchema === undefined ? {} : { output: textInForm(resultSchema) }),
-    // Strict mode would allow only a part of JSON Schema.
+    // Leave strict mode off, because it allows only a part of JSON Schema.
     providerOptions: {
       [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities }, ...(effort && { effort }) },
     },

@@ -27,7 +27,10 @@ export function isFromIssuer(
   return iss === undefined ? !sendsIssuer : isSameIssuer(iss, issuer);
 }
 
-/** Returns an issuer for an error message: only an address of a usual length, never another text of a server. */
+/**
+ * Returns an issuer as an error message may quote it: an address, cut at 200 characters. Other text of a server is not
+ * quoted.
+ */
 export function shownIssuer(issuer: string): string {
   const url = URL.parse(issuer);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'something that is no address';

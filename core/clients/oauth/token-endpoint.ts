@@ -50,7 +50,10 @@ export class TokenError extends Error {
   }
 }
 
-/** Longer than any token endpoint takes, and shorter than the lease under which the caller asks. */
+/**
+ * Time limit of a request: longer than any token endpoint takes, and shorter than the lease under which the caller
+ * asks.
+ */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
 
@@ -106,8 +109,8 @@ interface Refresh {
   /** Parameters to send in addition to the usual parameters of a refresh. */
   readonly parameters?: Readonly<Record<string, string>>;
   /**
-   * True to repeat the request once, at once, if the connection breaks before the response. Servers with a grace period
-   * expect this of a client that lost its new tokens.
+   * True to repeat the request immediately, but only once, if the connection breaks before the response. Servers with a
+   * grace period expect this of a client that lost its new tokens.
    */
   readonly repeatsLost?: boolean;
 }

@@ -58,7 +58,7 @@ export async function discoverTools(deps: DiscoverCore, scope: DiscoveryScope, b
   });
 }
 
-/** A project discovers one server at a time: a long response costs every other request of the process. */
+/** One discovery of a project at a time, because a long response delays every other request of the process. */
 const inTurn = createTurns(20);
 
 async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
@@ -92,7 +92,7 @@ async function askServer(
   { projectId, connectionId }: { projectId: string; connectionId: string },
 ): Promise<ListedTools> {
   const connection = await readConnection(deps.database, projectId, connectionId);
-  // Typed credentials need no sign-in, so a server with such credentials is asked in every state of the connection.
+  // Credentials that a person typed in need no sign-in, so such a server is asked in every state of the connection.
   const typedIn = connection.auth === 'bearer' || connection.auth === 'headers';
   const ready = connection.state === 'ready';
   if (connection.url === null || !(ready || typedIn)) throw notReady(connection);

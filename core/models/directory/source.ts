@@ -67,8 +67,8 @@ export function optionOf(
 ): ModelOption {
   const { maxOutputTokens, contextTokens, ...learned } = known;
   const { figures, origins } = firstKnown([
-    // The maximum that the server named in a refusal has priority over the list's, which may ignore how the server was
-    // started.
+    // An output limit that the server named in a refusal has priority over its list, which may ignore how the server
+    // was started.
     ['learned', { maxOutputTokens }],
     ...model.before,
     ['learned', { contextTokens }],

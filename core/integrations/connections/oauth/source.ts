@@ -53,9 +53,9 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       if (stored.state !== 'ready') return undefined;
       const current = openGrant(deps, connection, stored);
       const headers = grantHeaders(current);
-      // Another caller has renewed the tokens since.
+      // Return the tokens that another caller has renewed since.
       if (headers['authorization'] !== used['authorization']) return headers;
-      // A renewal cannot widen the granted scopes (RFC 6749, section 6).
+      // A person has to sign in for more scopes, because a renewal cannot widen the granted ones (RFC 6749, section 6).
       if (demandedScopes !== undefined) {
         await demandScopes(deps.database, connection, stored.version, demandedScopes);
         return undefined;

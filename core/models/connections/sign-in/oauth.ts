@@ -72,7 +72,7 @@ export async function startOAuthSignIn(
 
 /**
  * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. An error after the
- * state was taken ends the attempt. The same return again leads to the same account, and redeems nothing.
+ * state was taken ends the attempt. A repeated return leads to the same account and redeems nothing.
  * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and those of `SignInFailure`
  */
 export async function completeOAuthSignIn(
@@ -185,7 +185,7 @@ export interface ReturnedParameters {
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly iss: string | undefined;
-  /** Client that the provider has issued for this key; undefined if it issues none. */
+  /** Client that the provider has issued for the person's key; undefined if the provider issues none. */
   readonly clientId: string | undefined;
 }
 
