@@ -106,7 +106,7 @@ async function performed(tool: RouteTool, given: Arguments, context: Context): P
 
 const LIST_LENGTH = 20;
 
-/** Waits some seconds for the end of a run and returns its state then. */
+/** Waits at most this many seconds for the end of a run, and returns the state of the run. */
 async function endedRun(runId: string, seconds: number, context: Context): Promise<WrittenAnswer> {
   const { signal, access } = context.caller;
   const wait: Wait = async (until) => {

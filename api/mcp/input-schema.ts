@@ -52,7 +52,7 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
   }
   if (typeof description === 'string' && within.depth === 1) short['description'] = gist(description);
   if (properties !== undefined && within.depth < DEEPEST) {
-    // A field that accepts only an empty list is of no use to a caller.
+    // Leave out a field that accepts only an empty list: it is of no use to a caller.
     const fields = Object.entries(asSchema(properties)).filter(([, each]) => asSchema(each)['maxItems'] !== 0);
     short['properties'] = Object.fromEntries(fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]));
   }

@@ -164,7 +164,7 @@ function outputSchemaOf(data: z.ZodType, view: Tool['view']): NonNullable<ToolDe
   const { properties } = inputSchemaOf(data);
   const shape = data instanceof z.ZodObject ? data.shape : {};
   const fields = OUTPUT.filter((name) => view?.includes(name));
-  // A field that is null is left out of the content.
+  // Leave null out of the types, because a field that is null is left out of the content.
   const bare = ({ type, enum: words }: JsonSchema) => ({
     type: [type].flat()[0],
     ...(Array.isArray(words) && { enum: words.filter((word) => word !== null) }),

@@ -51,7 +51,7 @@ export async function withChat<T>(
   return act(ras, id).then(undefined, suggesting('chat', given, all));
 }
 
-/** Calls a function with a run: by id, or the last one of a routine. */
+/** Calls a function with the run of an id, or with the last run of a routine. */
 export async function withRun<T>(
   context: Context,
   given: string,

@@ -64,7 +64,7 @@ const RETRY_SECONDS = '2';
 async function handleRequest(request: IncomingMessage, response: ServerResponse, deps: ListenerDeps): Promise<void> {
   const refuse = (status: number, headers: Record<string, string> = {}) => {
     deps.metrics.refused(status);
-    // The rest of a refused body is not read.
+    // Close the connection, because the rest of a refused body is not read.
     if (!request.complete) headers['connection'] = 'close';
     response.writeHead(status, { 'content-length': '0', ...headers }).end();
   };

@@ -15,7 +15,7 @@ const MAX_REQUEST_BYTES = 2 * MAX_PLAINTEXT_BYTES;
 /** Limit of an error, which has a few lines. The rest is not read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Lets one session make one request of the kind that the provider's file allows. */
+/** Permission for one session to make one request of a kind that the provider's file allows. */
 export interface BrokerJob {
   readonly provider: LoadedProvider;
   readonly allowed: readonly AllowedRequest[];

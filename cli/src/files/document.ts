@@ -128,7 +128,7 @@ export function parseYaml(file: string, yaml: string, linesBefore: number) {
   if (faults.length === 0 && document.contents !== null && !isMap(document.contents)) {
     faults.push({ ...at(0), message: 'has to be fields, each `name: value`' });
   }
-  // The parser finds several faults at the place where it gives up.
+  // Keep one fault for each place: the parser finds several where it gives up.
   const places = new Set<string>();
   const found = faults.filter(({ line, column }) => places.size < places.add(`${line}:${column}`).size);
   if (found.length > 0) throw new FaultyFiles(firstOf(found));

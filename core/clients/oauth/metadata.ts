@@ -91,7 +91,7 @@ export function readableDocuments(
       const response = await fetch(...request);
       if (!response.ok) return response;
       const found = read(parseJson(await response.text()));
-      // A server that has a page for each address has no document here. The library then asks at the next address.
+      // A server that has a page for every address has no document here. The library then asks at the next address.
       if (found === undefined) return new Response(null, { status: 404 });
       if (found.dropped.length > 0) onDropped(found.dropped);
       return Response.json(found.value);
