@@ -17,10 +17,7 @@ export const HTTP_LIMITS = {
 /** Milliseconds that running requests get to finish when a server closes. */
 export const CLOSE_GRACE_MS = 20_000;
 
-/**
- * Time that an idle connection stays open: longer than clients and load balancers keep it, because closing a connection
- * in use would lose a request.
- */
+/** Time for idle connections: longer than clients and load balancers keep them, so that no request is lost. */
 const KEEP_ALIVE_MS = 65_000;
 
 /**

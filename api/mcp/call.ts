@@ -85,7 +85,7 @@ async function performed(tool: RouteTool, given: Arguments, context: Context): P
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
     if (tool.params.has(name)) params[name] = String(value);
-    // A query has only texts, and null means that the argument was not given.
+    // Leave null out of a query, where it means that the argument was not given: a query has only texts.
     else if (spec.method !== 'GET') body[name] = value;
     else if (value !== null)
       query[name] = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;

@@ -60,7 +60,7 @@ function toStandardResponse(answer: Answer): Response {
     });
   }
   const response = new Response(body, { status, statusText, headers });
-  // The constructor cannot set these properties.
+  // Define these properties, which the constructor cannot set.
   Object.defineProperty(response, 'url', { value: url.href });
   Object.defineProperty(response, 'redirected', { value: redirected });
   return response;

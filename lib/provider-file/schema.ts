@@ -88,9 +88,7 @@ const models = z.strictObject({
 
 /** Signs of a used-up allowance, which comes back only after hours or days. */
 const limits = z.strictObject({
-  /**
-   * Values in the error's body that mean a used-up allowance. Status 402 means the same when the error states a reset.
-   */
+  /** Values in the error's body that mean a used-up allowance, as status 402 does when the error states a reset. */
   errors: z.array(z.string().min(1)).default([]),
   /** Place in the error's body of the time of the reset: Unix seconds or RFC 3339. */
   resetAt: dottedPath.min(1).optional(),

@@ -224,7 +224,7 @@ function timesIn(list: string, part: string | undefined): Meaning {
   const times = whole.map(clockTime);
   const known = times.filter((time) => time !== undefined);
   if (known.length < times.length) return refused(NO_SUCH_TIME);
-  // The first time of "at 8 and 5 pm" is hardly in the evening.
+  // Refuse "at 8 and 5 pm", where 8 is hardly meant as 8 pm.
   const isInOrder = known.every(({ hour }, at) => at === 0 || hour >= (known[at - 1]?.hour ?? 0));
   if (!isInOrder && whole.join() !== written.join()) return refused(WHICH_HALF);
   const isMidnight = written.some((each) => /^(?:12 )?midnight|past midnight/.test(each));

@@ -118,7 +118,7 @@ async function pass(answer: Response, response: ServerResponse): Promise<Classif
     return undefined;
   } catch (error) {
     response.destroy();
-    // A session that has left is not a failure of the provider.
+    // A session that has left is no failure of the provider.
     const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
     return isClosed ? undefined : failureOf(error);
   }

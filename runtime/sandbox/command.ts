@@ -79,7 +79,7 @@ export function bubblewrapCommand({
           : [],
       ),
       ...[PRLIMIT, ...programs].flatMap((program) => bind(program, program)),
-      // The Node that runs this process may be anywhere.
+      // Bind the Node that runs this process, which may be anywhere.
       ...bind(process.execPath, '/node'),
       ...code.flatMap((part) => bind(path.join(ROOT, part), `/app/${part}`)),
       ...(isOurs ? [] : bind(script, inside)),

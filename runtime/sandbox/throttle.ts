@@ -134,7 +134,7 @@ async function lowerGroup(pid: number | undefined): Promise<boolean> {
     await writeFile(`/proc/${pid}/autogroup`, String(LOWEST));
     return true;
   } catch (error) {
-    // The kernel refuses more than ten such changes a second from ordinary users.
+    // Try again later: the kernel refuses more than ten such changes a second from ordinary users.
     return !(error instanceof Error && 'code' in error && error.code === 'EAGAIN');
   }
 }

@@ -43,7 +43,7 @@ const decided = z.object({ url: z.string() });
 
 /** Sets up better-auth (email and password). A person who signs in and has no organization gets a new organization. */
 export function createAuth(settings: AuthSettings): Auth {
-  // The library checks addresses by zod's own pattern, which refuses top-level domains in scripts other than Latin.
+  // Replace zod's own pattern, which the library uses: it refuses top-level domains in scripts other than Latin.
   z.regexes.email.test = (address) => EMAIL_PATTERN.test(address);
   const auth = betterAuth({
     ...authOptions(settings),

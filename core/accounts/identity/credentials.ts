@@ -39,7 +39,7 @@ export async function authenticateKey(db: Db, tag: string, presented: string): P
   const { count, resetSeconds: reset, ...credential } = shared;
   return {
     ...credential,
-    // Only the first of the requests records the use of the key.
+    // Record the use of the key for the first of the requests only.
     stale: credential.stale && place === 0,
     use: { count: count - callers + place + 1, resetSeconds: reset },
   };

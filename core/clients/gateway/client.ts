@@ -55,7 +55,8 @@ export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySe
   return {
     async call(served, input, memory) {
       const model = modelOf(served);
-      // The timer of `AbortSignal.timeout` would run on after the call and keep the call's whole async context alive.
+      // Use a separate timer: the one of `AbortSignal.timeout` would run on after the call and keep its async context
+      // alive.
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), timeoutMs);
       const signal = AbortSignal.any([input.signal, deadline.signal]);

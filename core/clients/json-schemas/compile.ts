@@ -87,7 +87,7 @@ const OPTIONS = {
   logger: false,
   // A property called `constructor` counts only if the value itself has it, because every object inherits one.
   ownProperties: true,
-  // Inlining nested references would multiply the code.
+  // Do not inline nested references, which would multiply the code.
   inlineRefs: false,
   // Leave Ajv's optimizer off: it takes three quarters of the compiling time, too much for checks that run a few times.
   code: { optimize: false, regExp: linearPattern },

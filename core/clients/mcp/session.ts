@@ -130,7 +130,7 @@ export async function openToolSession(
       try {
         await request(callLimits, (options) => client.request({ method: 'ping' }, options));
       } catch (error) {
-        // A server that does not have this method still knows the session.
+        // A server without this method has answered, so it still knows the session.
         if (!(error instanceof ToolServerError) || error.kind !== 'protocol') throw error;
       }
     },

@@ -175,7 +175,7 @@ export function authenticateClient(
 const NOT_NOW: ReadonlySet<number> = new Set([408, 425, 429, 503]);
 
 function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): TokenError {
-  // Some servers send errors with status 200.
+  // Read the error in a response of any status, because some servers send errors with status 200.
   const word = isJsonObject(body) && typeof body['error'] === 'string' ? body['error'] : '';
   const isRefused = CLIENT_REFUSED.has(word) || refusals.includes(word);
   const error = isRefused || KNOWN.has(word) ? word : word === '' ? 'no_error' : 'other';

@@ -114,7 +114,7 @@ async function renewHeld(
       log.warn({ connectionId: connection.id, detail: error.answer }, 'a sign-in is over');
       const reason = isKnown && held.expired ? 'authorization_expired' : 'authorization_revoked';
       const retired = await retireGrant(database, connection, held.version, reason);
-      // If nothing was retired, a person has signed in again, or the connection was deleted and its grant revoked.
+      // If nothing was retired, read the stored tokens: a person has signed in again, or the connection was deleted.
       if (!retired) return openGrant(deps, connection, await readStoredGrant(database, connection));
       throw new AppError('connection_not_ready');
     }

@@ -223,7 +223,7 @@ async function requestDeviceCode(
   }
   const said = parsed.data;
   const verificationUri = said.verification_uri ?? said.verification_url;
-  // The service sends a person only to addresses that it would call itself.
+  // Send a person only to addresses that this service may call itself.
   if (verificationUri === undefined || deps.outbound.urlFault(verificationUri) !== undefined) {
     throw new SignInFailure('provider_refused');
   }

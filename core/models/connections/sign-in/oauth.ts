@@ -153,7 +153,7 @@ async function redeem(
   const secrets = openSecrets(deps.secrets, attempt);
   if (secrets.kind !== 'oauth') throw new SignInFailure('superseded');
   const server = await deps.findModelServer(provider);
-  // A response of another server contains a code that this server must not redeem (RFC 9207).
+  // Refuse a response of another server: its code must not be redeemed at this server (RFC 9207).
   if (!isFromIssuer(server, returned.iss)) throw new SignInFailure('wrong_issuer');
   if (returned.error === 'access_denied') throw new SignInFailure('denied');
   if (returned.error !== undefined || returned.code === undefined) {
