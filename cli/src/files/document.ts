@@ -13,7 +13,7 @@ export interface HeadedDocument {
   readonly head: Head;
   /** The text, without the one line break that ends the file. */
   readonly body: string;
-  /** Returns the line and column of a field: of its name, or of its value. */
+  /** Returns the line and column of a field's name or of its value. */
   place(path: FieldPath, of: 'name' | 'value'): { line: number; column: number };
   /** Returns the file with another head and text; comments stay. */
   rewritten(head: Head, body: string): string;

@@ -100,8 +100,7 @@ export function authOptions(settings: AuthSettings) {
     },
     advanced: {
       cookiePrefix: cookiePrefix(settings),
-      // Leave the prefix out here: the library would add `__Secure-`, which lets other hosts of the domain set the
-      // cookie.
+      // Leave the prefix out: the library would add `__Secure-`, which lets other hosts of the domain set the cookie.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },

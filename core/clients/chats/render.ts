@@ -160,10 +160,7 @@ const MARKS = new RegExp(
   'g',
 );
 
-/**
- * Writes a line in a dialect. No chat has headings or tables: a heading becomes bold text, and a row of a table its
- * cells, joined by dots.
- */
+/** Writes a line in a dialect. No chat has headings or tables: they become bold text, and cells joined by dots. */
 function lineIn(dialect: Dialect, line: string): string {
   const { plain, bold } = dialect;
   const heading = /^#{1,6}\s+(.*)/.exec(line)?.[1];

@@ -55,8 +55,7 @@ export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySe
   return {
     async call(served, input, memory) {
       const model = modelOf(served);
-      // Use a separate timer: the one of `AbortSignal.timeout` would run on after the call and keep its async context
-      // alive.
+      // Use a separate timer: that of `AbortSignal.timeout` runs on after the call and keeps its async context alive.
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), timeoutMs);
       const signal = AbortSignal.any([input.signal, deadline.signal]);

@@ -24,7 +24,7 @@ export interface ToolSession {
   readonly server: ServerInfo;
   /** The protocol of the server, so that the next session can begin without discovery. */
   readonly discovery: PriorDiscovery;
-  /** True when the server remembers the session under an id that it gave out, as the MCP revisions of 2025 allow. */
+  /** True when the server remembers the session under an id that it gave out, as MCP of 2025 allows. */
   readonly stateful: boolean;
   /** Reads one page of the server's tools from the server, never from a cache. */
   listTools(cursor: string | undefined, limits: CallLimits): Promise<ToolPage>;
@@ -54,10 +54,7 @@ export interface SessionOptions {
 
 const GOODBYE_MS = 2_000;
 
-/**
- * Connects to a server: in the protocol of 2026-07-28 if the server speaks it, else with the handshake of the revisions
- * of 2025.
- */
+/** Connects to a server in the protocol of 2026-07-28 or, if the server lacks it, with the handshake of 2025. */
 export async function openToolSession(
   { outbound }: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> },
   server: ToolServer,

@@ -27,10 +27,7 @@ export function isFromIssuer(
   return iss === undefined ? !sendsIssuer : isSameIssuer(iss, issuer);
 }
 
-/**
- * Returns an issuer as an error message may quote it: an address, cut at 200 characters. Other text of a server is not
- * quoted.
- */
+/** Returns an issuer for an error message: an address, cut at 200 characters, or a placeholder for any other text. */
 export function shownIssuer(issuer: string): string {
   const url = URL.parse(issuer);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'something that is no address';

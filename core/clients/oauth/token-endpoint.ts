@@ -50,10 +50,7 @@ export class TokenError extends Error {
   }
 }
 
-/**
- * Time limit of a request: longer than any token endpoint takes, and shorter than the lease under which the caller
- * asks.
- */
+/** Time limit: longer than any token endpoint takes, and shorter than the lease under which the caller asks. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
 

@@ -33,7 +33,7 @@ export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
   readonly skipped: number;
   /** The first tools that were left out, each with the reason. */
   readonly skippedTools: readonly SkippedTool[];
-  /** Unreadable fields of tools that are listed without them. */
+  /** Unreadable fields that were left out of listed tools. */
   readonly droppedFields: readonly SkippedTool[];
   readonly truncated: boolean;
   /** True when the server's pages lead back to an earlier page, so that later tools are unknown. */

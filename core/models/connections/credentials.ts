@@ -89,7 +89,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
       const { stored, provider, opened } = await readReady(ref);
       const asIs = { credential: callCredential(opened), version: stored.version };
       const lasts = outlasts(stored, deadline + MARGIN_MS);
-      // Use a credential that cannot be renewed until the provider refuses it.
+      // If a credential cannot be renewed, use it until the provider refuses it.
       const isFinal = opened.kind === 'api_key' || opened.refreshToken === null;
       if (lasts || isFinal || (stored.spent && !stored.leased)) return asIs;
       return renewedOr(asIs, stored, async () =>

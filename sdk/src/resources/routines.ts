@@ -169,7 +169,7 @@ export class Routines {
     return this.#transport.send('readRoutineVersion', { ...options, ids: [routineId, revision] });
   }
 
-  /** Saves an earlier version as a new one. */
+  /** Saves an earlier version as a new version. */
   restore(routineId: string, revision: number, options?: CreateOptions): Call<Data<'restoreRoutineVersion'>> {
     return this.#transport.send('restoreRoutineVersion', {
       ...options,

@@ -5,9 +5,7 @@ import { AppError } from '#lib/errors.ts';
 import { requested } from './customers.ts';
 import { raise, type PaymentDeps, type Processor } from './processor.ts';
 
-/**
- * The kinds of events that the endpoint accepts. After each event the service lists the customer's subscriptions again.
- */
+/** The kinds of events that the endpoint accepts. After each, the service lists the customer's subscriptions again. */
 export const EVENT_KINDS = [
   'checkout.session.completed',
   'customer.subscription.created',
