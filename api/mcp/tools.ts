@@ -99,7 +99,7 @@ export function visibleTools(scopes: readonly Scope[], toolsets: readonly Toolse
 }
 
 /**
- * Reads the groups of tools in the address: `?toolsets=runs,usage`, or `all`; without it the default groups.
+ * Reads the groups of tools in the address, `?toolsets=runs,usage` or `all`; without this parameter the default groups.
  * @throws {AppError} `invalid_request` for a group that does not exist
  */
 export function readToolsets(asked: string | undefined): readonly Toolset[] {

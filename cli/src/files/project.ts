@@ -41,7 +41,7 @@ export async function readProject(folder: string, environment?: string): Promise
 }
 
 /**
- * Reads the files of a folder for a command that cannot work with faulty ones.
+ * Reads the files of a folder for a command that cannot work with faulty files.
  * @throws {FaultyFiles}
  */
 export async function readSoundProject(folder: string, environment?: string): Promise<LocalProject> {

@@ -45,8 +45,8 @@ const TIMEOUT_MS = 60_000;
 const MAX_SHOWN_SKIPPED = 50;
 
 /**
- * Asks the connection's server for its tools and gives the routine a disabled policy for each. When an automatic tool
- * has changed or is gone, the routine returns to draft.
+ * Asks the connection's server for its tools and gives the routine a disabled policy for each tool. When an automatic
+ * tool has changed or is gone, the routine returns to draft.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `connection_not_found`, `connection_not_ready`,
  * `provider_error`, `rate_limited` while many other discoveries of the project wait
  */

@@ -137,7 +137,7 @@ export interface CachedSource {
 
 export interface CacheSettings {
   readonly log: Log;
-  /** True shows addresses and names of variables to callers. */
+  /** True to show addresses and names of variables to callers. */
   readonly showAddresses: boolean;
   readonly timeoutMs?: number;
 }

@@ -164,7 +164,7 @@ async function noTokens(
   await endAttempt(database, turn, { state: 'failed', error: 'provider_refused' });
 }
 
-/** Errors that every later poll would get too: the attempt fails. */
+/** Errors that end the attempt, because every later poll would get them too. */
 const FATAL: ReadonlySet<string> = new Set(['invalid_request', 'invalid_scope', 'unsupported_grant_type']);
 
 function shown({ secrets }: Pick<AccountsCore, 'secrets'>, attempt: SignInAttempt): DeviceAttempt {
