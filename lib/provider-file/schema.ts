@@ -90,9 +90,9 @@ const models = z.strictObject({
 const limits = z.strictObject({
   /** Values in the error's body that mean a used-up allowance, as status 402 does when the error states a reset. */
   errors: z.array(z.string().min(1)).default([]),
-  /** Place in the error's body of the time of the reset: Unix seconds or RFC 3339. */
+  /** Path in the error's body to the time of the reset: Unix seconds or RFC 3339. */
   resetAt: dottedPath.min(1).optional(),
-  /** Place in the error's body of the seconds until the reset. */
+  /** Path in the error's body to the seconds until the reset. */
   resetInSeconds: dottedPath.min(1).optional(),
 });
 
