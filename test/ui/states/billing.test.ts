@@ -65,11 +65,14 @@ test('the page of billing in all its states', async ({ api, visit }) => {
       'lasts until',
     ),
     state('member', { ...SUBSCRIBED, isOwner: false }, 'Only owners'),
-    state(
-      'ending',
-      { ...SUBSCRIBED, subscription: { ...SUBSCRIBED.subscription!, cancelsAt: ago(-9_000) } },
-      /From then on the Free plan counts/,
-    ),
+    {
+      ...state(
+        'ending',
+        { ...SUBSCRIBED, subscription: { ...SUBSCRIBED.subscription!, cancelsAt: ago(-9_000) } },
+        /From then on the Free plan counts/,
+      ),
+      holds: true,
+    },
     { ...state('confirming', {}, 'Confirming'), path: done, loading: true },
     { ...state('confirmed', SUBSCRIBED, /The payment is confirmed/), path: done },
     {

@@ -200,6 +200,7 @@ test('a run in all its states', async ({ api, visit }) => {
     {
       ...at,
       name: 'held',
+      holds: true,
       before: () => api.serve(...run(HOLDING), answer('get', '/v1/actions', HELD)),
       async act(page) {
         const held = page.getByRole('region', { name: 'Held for approval' });
@@ -249,6 +250,7 @@ test('a run in all its states', async ({ api, visit }) => {
     {
       ...at,
       name: 'share',
+      holds: true,
       before: () => api.serve(...run({}), project(true), links, created),
       async act(page) {
         await page.getByRole('button', { name: 'Share' }).click();
@@ -441,6 +443,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
     {
       path: PATH,
       name: 'changed-data',
+      holds: true,
       before: () => api.serve(...dataRun(changed)),
       act: async (page) => {
         const row = (mark: string) => page.getByRole('row').filter({ hasText: mark });
@@ -455,6 +458,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
     {
       path: PATH,
       name: 'withheld',
+      holds: true,
       before: () =>
         api.serve(
           ...dataRun({
@@ -521,6 +525,7 @@ test('the page shows the value that was checked before a run, and why the model 
     {
       path: PATH,
       name: 'gate-quiet',
+      holds: true,
       before: gate({}, { outcome: 'nothing_to_report', result: null, stepCount: 0 }),
       act: says('The value had not changed'),
     },
@@ -533,6 +538,7 @@ test('the page shows the value that was checked before a run, and why the model 
     {
       path: PATH,
       name: 'gate-blind',
+      holds: true,
       before: gate({ reason: 'status', changed: null, failed: true, error: 'It responded with 500.' }),
       act: says(/so the model was asked to be safe/),
     },

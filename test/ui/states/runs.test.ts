@@ -78,6 +78,7 @@ test('the list of runs in all its states', async ({ api, visit }) => {
     },
     {
       name: 'filtered',
+      holds: true,
       path: `${path}?state=failed&trigger=manual`,
       async act(page) {
         await page.getByRole('row', { name: /Sources that competitors cite/ }).waitFor();
@@ -101,6 +102,7 @@ test('the list of runs in all its states', async ({ api, visit }) => {
     },
     {
       name: 'searched',
+      holds: true,
       path,
       async act(page) {
         await page.getByRole('searchbox', { name: 'Search runs' }).pressSequentially('Weekly', { delay: 30 });
