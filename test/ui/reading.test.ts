@@ -36,7 +36,7 @@ const test = dashboardTest()
 test.afterEach(({ service }) => service.gateway.control.reset());
 
 test('a long result is a document with an outline, and on paper a report', async ({ person, said, visit, at }) => {
-  const [run] = await said(longReport(FULL_SIZE ? 1_600 : 1_000));
+  const [run] = await said(longReport(1_600));
   const target = at(run.id);
   await photograph(visit, 'reading', [
     {

@@ -73,7 +73,7 @@ test('the page of billing in all its states', async ({ api, visit }) => {
       ),
       holds: true,
     },
-    { ...state('confirming', {}, 'Confirming'), path: done, loading: true },
+    { ...state('confirming', {}, 'Confirming'), path: done, loading: true, holds: true },
     { ...state('confirmed', SUBSCRIBED, /The payment is confirmed/), path: done },
     {
       name: 'loading',

@@ -168,7 +168,7 @@ test('the inbox in all its states', async ({ api, visit }) => {
   const at = { path: INBOX };
   await photograph(visit, 'inbox', [
     { ...at, name: 'empty', before: () => api.serve(...serving([])), act: waitFor('Nothing waits for you') },
-    { ...at, name: 'loading', before: holding(read), loading: true },
+    { ...at, name: 'loading', before: holding(read), loading: true, holds: true },
     { ...at, name: 'failed', before: failing(read), act: waitFor('The held calls could not be read') },
     { ...at, name: 'forbidden', before: forbidding(read), act: (page) => page.getByRole('alert').waitFor() },
     {

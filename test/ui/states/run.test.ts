@@ -215,6 +215,7 @@ test('a run in all its states', async ({ api, visit }) => {
     {
       ...at,
       name: 'running',
+      holds: true,
       loading: true,
       before: () => api.serve(...run({ state: 'running', result: null, outcome: null, finishedAt: null })),
       act: (page) => page.getByText('Live', { exact: true }).waitFor(),
@@ -222,6 +223,7 @@ test('a run in all its states', async ({ api, visit }) => {
     {
       ...at,
       name: 'queued',
+      holds: true,
       loading: true,
       before: () =>
         api.serve(
@@ -269,7 +271,7 @@ test('a run in all its states', async ({ api, visit }) => {
         await page.getByText('This project shares no results.').waitFor();
       },
     },
-    { ...at, name: 'loading', before: holding(API), loading: true },
+    { ...at, name: 'loading', before: holding(API), loading: true, holds: true },
     { ...at, name: 'failed', before: failing(API), act: (page) => page.getByRole('alert').waitFor() },
     { ...at, name: 'forbidden', before: forbidding(API), act: (page) => page.getByRole('alert').waitFor() },
     { ...at, name: 'missing', before: refusing(API, 404, MISSING) },
@@ -443,7 +445,6 @@ test('what a run brought, what changed in it, and who was not told of it', async
     {
       path: PATH,
       name: 'changed-data',
-      holds: true,
       before: () => api.serve(...dataRun(changed)),
       act: async (page) => {
         const row = (mark: string) => page.getByRole('row').filter({ hasText: mark });
@@ -538,7 +539,6 @@ test('the page shows the value that was checked before a run, and why the model 
     {
       path: PATH,
       name: 'gate-blind',
-      holds: true,
       before: gate({ reason: 'status', changed: null, failed: true, error: 'It responded with 500.' }),
       act: says(/so the model was asked to be safe/),
     },

@@ -121,7 +121,7 @@ test('the list of runs in all its states', async ({ api, visit }) => {
       before: () => api.serve(...FRAME),
       act: (page) => page.getByText('No runs yet').waitFor(),
     },
-    { name: 'loading', path, before: holding('/v1/runs'), loading: true },
+    { name: 'loading', path, before: holding('/v1/runs'), loading: true, holds: true },
     { name: 'failed', path, before: failing('/v1/runs'), act: (page) => page.getByRole('alert').waitFor() },
     { name: 'forbidden', path, before: forbidding('/v1/runs'), act: (page) => page.getByRole('alert').waitFor() },
   ]);

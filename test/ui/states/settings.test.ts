@@ -79,6 +79,7 @@ test('the settings in all their states', async ({ api, visit }) => {
     {
       ...at('members'),
       name: 'members-loading',
+      holds: true,
       before: holding(/\/members$/),
       loading: true,
       act: says('Invitations'),

@@ -120,7 +120,6 @@ test('skills in all their states', async ({ api, visit }) => {
     {
       ...seen,
       name: 'curated',
-      holds: true,
       path: `${LIST}/seo-audit`,
       async act(page) {
         // The region shows only the sample, without its fence and the text beside it.

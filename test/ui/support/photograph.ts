@@ -30,9 +30,9 @@ const THEMES = ['light', 'dark'] as const;
 /** True for all four views. Otherwise states are checked wide and light or narrow and dark, by turns. */
 const ALL_VIEWS = FULL_SIZE || SHOTS !== undefined;
 
-/** Chooses states on each change: the first in the list, those that every page has, and those that hold a promise. */
-function isLookedAt({ name, loading, holds }: State, index: number): boolean {
-  return ALL_VIEWS || index === 0 || loading === true || holds === true || /(full|empty|failed)$/.test(name);
+/** Chooses states on each change: the first in the list, full, empty and failed ones, and those that hold a promise. */
+function isLookedAt({ name, holds }: State, index: number): boolean {
+  return ALL_VIEWS || index === 0 || holds === true || /(full|empty|failed)$/.test(name);
 }
 
 /**
