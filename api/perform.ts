@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { mustProveIn } from '#core/accounts/identity/index.ts';
 import { claimIdempotencyKey, type StoredResponse } from '#core/foundation/idempotency/index.ts';
-import { AppError, type ErrorCode } from '#lib/errors.ts';
+import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { type AccessOf, type AuthKind, actorOf, type Via } from './access.ts';
 import type { Deps } from './deps.ts';
 import { assertStorable } from './http/body.ts';
 import { notFoundOf, validate } from './http/validate.ts';
 import type { Input, JsonRoute, Reply, Route, Wait } from './route.ts';
+import { oncePerObject } from '#lib/coalesce.ts';
 
 /** A call of an operation by an authorized caller, before its values are parsed. */
 export interface Call {
@@ -102,19 +103,13 @@ function parseParams(spec: Spec, params: Call['params']): unknown {
   const parsed = spec.params.safeParse(params);
   if (parsed.success) return parsed.data;
   const malformed = String(parsed.error.issues[0]?.path[0]);
-  const code = notFoundIn(spec.path).get(malformed) ?? 'route_not_found';
+  const code = notFoundIn(spec).get(malformed) ?? 'route_not_found';
   // A malformed external key gets an error that names its fault; a malformed id counts as not found.
   if (code === 'invalid_request') validate(spec.params, params);
   throw new AppError(code);
 }
 
-const notFound = new Map<string, ReadonlyMap<string, ErrorCode>>();
-
-function notFoundIn(path: string): ReadonlyMap<string, ErrorCode> {
-  const known = notFound.get(path) ?? notFoundOf(path);
-  notFound.set(path, known);
-  return known;
-}
+const notFoundIn = oncePerObject(({ path }: Spec) => notFoundOf(path));
 
 function parseQuery(spec: Spec, query: Call['query']): object {
   if (spec.query !== undefined) {

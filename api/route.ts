@@ -5,27 +5,22 @@ import type { Deps } from './deps.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The declaration of an operation: the source of validation, authorization, the response check and OpenAPI. */
-export interface RouteSpec<
-  A extends AuthKind = AuthKind,
+/** What an operation declares: the source of validation, the response check and OpenAPI. */
+interface Declaration<
   P extends z.ZodType = z.ZodType,
   Q extends z.ZodType<object> = z.ZodType<object>,
   B extends z.ZodType = z.ZodType,
   D extends z.ZodType = z.ZodType,
 > {
-  readonly method: Method;
-  /** Path in the form of the router: `/v1/routines/:routineId`. */
-  readonly path: string;
   readonly id: string;
-  readonly tag: Tag;
+  /** Group in OpenAPI, if it is not that of the other operations of the file. */
+  readonly tag?: Tag;
   readonly summary: string;
   readonly description?: string;
   /** Date of the deprecation and, once decided, of the end: days such as 2027-01-31. */
   readonly deprecated?: { readonly since: string; readonly sunset?: string };
-  readonly auth: A;
-  readonly scope?: Scope;
-  /** How the operation appears as a tool over MCP; false when no assistant may call it. */
-  readonly mcp: Tool | false;
+  /** How the operation appears as a tool over MCP. Without it, no assistant may call the operation. */
+  readonly mcp?: Tool;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -42,7 +37,8 @@ export interface RouteSpec<
   /** Honours `If-Match` and responds with `ETag`. An operation that may create honours `If-None-Match` too. */
   readonly conditional?: boolean | 'create';
   readonly success: {
-    readonly status: 200 | 201 | 202;
+    /** 200 by default. */
+    readonly status?: 201 | 202;
     readonly data: D;
     readonly description: string;
     /** Headers of the response, with descriptions. */
@@ -55,6 +51,22 @@ export interface RouteSpec<
   /** The operation's own errors. Errors of path, authentication, limits and parsing are added. */
   readonly errors?: readonly ErrorCode[];
 }
+
+/** An operation with its address, and with how its callers are authenticated. */
+export interface RouteSpec extends Omit<Declaration, 'success' | 'tag'> {
+  readonly tag: Tag;
+  readonly method: Method;
+  /** Path in the form of the router: `/v1/routines/:routineId`. */
+  readonly path: string;
+  readonly auth: AuthKind;
+  readonly scope?: Scope;
+  readonly success: Omit<Declaration['success'], 'status'> & { readonly status: 200 | 201 | 202 };
+}
+
+/** Who may call. An operation with a scope is for API keys and people, unless it says otherwise. */
+type Callers<A extends AuthKind> =
+  | { readonly auth: A; readonly scope?: Scope }
+  | { readonly auth?: never; readonly scope: Scope };
 
 /** Groups of tools, which a client of `/mcp` selects: `?toolsets=routines,runs`. */
 export const TOOLSETS = {
@@ -166,37 +178,45 @@ export interface EventRoute {
 export type Route = JsonRoute | EventRoute;
 
 /**
- * Declares one operation. The handler is given in a second call, so that TypeScript keeps the literal types of the
- * first.
+ * Returns a function that declares operations of a tag. The handler of an operation is given in a second call, so that
+ * TypeScript keeps the literal types of the first.
  *
- * @example export const readSkill = route({ method: 'GET', path: '/v1/skills/:skillId', … }) .to(async ({ access,
- * params, deps }) => ({ data: present(skill, await …) }));
+ * @example const route = routesOf('Skills'); export const readSkill = route('GET /v1/skills/:skillId', { … }) .to(async
+ * ({ access, params, deps }) => ({ data: present(skill, await …) }));
  */
-export function route<
-  A extends AuthKind,
-  P extends z.ZodType = z.ZodType<Record<string, never>>,
-  Q extends z.ZodType<object> = z.ZodType<Record<string, never>>,
-  B extends z.ZodType = z.ZodType<Record<string, never>>,
-  D extends z.ZodType = z.ZodType,
->(spec: RouteSpec<A, P, Q, B, D>) {
-  return {
-    to(handle: (input: Input<A, z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply<z.input<D>>>): Route {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipeline parses with the schemas that the handler's types come from
-      return { spec, handle: handle as unknown as JsonRoute['handle'] };
-    },
+export function routesOf(tag: Tag) {
+  return <
+    A extends AuthKind = 'key-or-session',
+    P extends z.ZodType = z.ZodType<Record<string, never>>,
+    Q extends z.ZodType<object> = z.ZodType<Record<string, never>>,
+    B extends z.ZodType = z.ZodType<Record<string, never>>,
+    D extends z.ZodType = z.ZodType,
+  >(
+    address: Address,
+    declared: Declaration<P, Q, B, D> & Callers<A>,
+  ) => {
+    const spec = specOf(address, { tag, ...declared });
+    return {
+      to(handle: (input: Input<A, z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply<z.input<D>>>): Route {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipeline parses with the schemas that the handler's types come from
+        return { spec, handle: handle as unknown as JsonRoute['handle'] };
+      },
+    };
   };
 }
 
 /** Declares an operation that responds with server-sent events, as `route` does for JSON. */
 export function eventRoute<
-  A extends AuthKind,
+  A extends AuthKind = 'key-or-session',
   P extends z.ZodType = z.ZodType<Record<string, never>>,
   D extends z.ZodType<SentEvent> = z.ZodType<SentEvent>,
 >(
-  spec: RouteSpec<A, P, z.ZodType<object>, z.ZodType, D> & {
-    readonly success: { readonly stream: true };
-  },
+  address: Address,
+  declared: Declaration<P, z.ZodType<object>, z.ZodType, D> &
+    Callers<A> &
+    Tagged & { readonly success: { readonly stream: true } },
 ) {
+  const spec = specOf(address, declared);
   return {
     to(
       stream: (
@@ -207,6 +227,23 @@ export function eventRoute<
       return { spec, stream: stream as unknown as EventRoute['stream'] };
     },
   };
+}
+
+/** Method and path of an operation. */
+export type Address = `${Method} /${string}`;
+
+export function addressed(address: Address): { method: Method; path: string } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of the address says so
+  const [method, path] = address.split(' ') as [Method, string];
+  return { method, path };
+}
+
+interface Tagged {
+  readonly tag: Tag;
+}
+
+function specOf(address: Address, { success, ...declared }: Declaration & Callers<AuthKind> & Tagged): RouteSpec {
+  return { auth: 'key-or-session', ...declared, ...addressed(address), success: { status: 200, ...success } };
 }
 
 /** The groups of operations in OpenAPI, in the order of the documentation. */

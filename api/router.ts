@@ -61,7 +61,6 @@ function bySpecificity(a: string, b: string): number {
   return kindsOf(a).localeCompare(kindsOf(b));
 }
 
-/** Returns the segments of a path as `0` for a word and `1` for a parameter. */
 function kindsOf(path: string): string {
   return path
     .split('/')

@@ -16,7 +16,10 @@ export interface Core {
   readonly database: Database;
   readonly emit: Emit;
   readonly engine: Engine;
-  /** Starts work that a transaction has queued: `deliveries`, `actions`, `proposals`, or one kind of the work queue. */
+  /**
+   * Starts work that a transaction has queued: `deliveries`, `actions`, `proposals`, or one kind of the work queue.
+   * `doNow` of `core/scheduling` does it.
+   */
   readonly work: Nudges;
   readonly outbound: OutboundClient;
   /** Seals secrets in rows. */

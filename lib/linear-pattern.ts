@@ -7,7 +7,7 @@ export class PatternTooSlow extends Error {
   override readonly name = 'PatternTooSlow';
 }
 
-/** Most steps of a match for each character of the text. */
+/** The most steps of a match for each character of the text. */
 const MAX_SIZE = 5_000;
 
 /** Size times characters of a match that takes a few milliseconds. Longer matches run in another thread. */

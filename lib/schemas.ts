@@ -26,6 +26,12 @@ export function nameOf(max: number) {
   return z.string().min(1, EMPTY).max(max).regex(ONE_LINE, `${EMPTY}, and be one line`).trim();
 }
 
+/** Returns the schema of the keys of a closed list. */
+export function keyOf<K extends string>(list: Readonly<Record<K, unknown>>) {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+  return z.enum(Object.keys(list) as K[]);
+}
+
 const EMPTY = 'must not be empty';
 
 /** Names appear in mails and logs. The pattern has no nested repetition, so it takes linear time. */

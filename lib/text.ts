@@ -43,6 +43,22 @@ export function escapedHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+/** Writes a page of HTML from the rest of its head and its body. */
+export function htmlPage(head: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
 /** Writes the invisible characters of a JSON text as escapes, which mean the same. */
 export function withUnseenEscaped(json: string): string {
   return json.replace(UNSEEN, (unseen) =>

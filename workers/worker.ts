@@ -1,8 +1,12 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { Worker, type NativeConnection, type WorkerOptions as SdkOptions } from '@temporalio/worker';
-import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
-import { createSchedulingActivities } from '#activities/scheduling.ts';
-import { createActionActivities, createWebhookActivities } from '#activities/webhooks.ts';
+import {
+  createActionActivities,
+  createRunActivities,
+  createSchedulingActivities,
+  createWebhookActivities,
+  type RunActivityDeps,
+} from '#activities/activities.ts';
 import { newWorkerId } from '#core/execution/admission/index.ts';
 import { keepRuntimeLease } from '#core/models/providers/index.ts';
 import type { Services } from '#core/services.ts';

@@ -1,3 +1,4 @@
+import type { ActivityOptions } from '@temporalio/common';
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -8,17 +9,28 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { RunActivities } from '#activities/runs.ts';
-import type { ActionActivities, WebhookActivities } from '#activities/webhooks.ts';
+import type { ActionActivities, RunActivities, WebhookActivities } from '#activities/activities.ts';
 import { webhookTaskQueue } from '#lib/task-queues.ts';
-import { concludePolicy, heldActionPolicy, modelStepPolicy, toolCallPolicy } from './policies.ts';
 
 export interface RunInput {
   readonly runId: string;
   readonly timeoutSeconds: number;
 }
 
-const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
+/** Time without a heartbeat after which a worker counts as dead. Heartbeats are sent every 3 s, so two may be lost. */
+const HEARTBEAT_TIMEOUT = '10s';
+
+/** Ends a run. The write is retried for long, because the run would never end without it. */
+const { concludeRun } = proxyActivities<RunActivities>({
+  startToCloseTimeout: '30s',
+  retry: {
+    initialInterval: '1s',
+    backoffCoefficient: 2,
+    maximumInterval: '30s',
+    maximumAttempts: 200,
+  },
+  summary: 'conclude',
+});
 
 /**
  * Carries out a run: model steps, and between them the tool calls that they ask for, until a step ends the run. The
@@ -73,6 +85,59 @@ function reasonOf(error: unknown): Reason {
   return type?.startsWith('model_') === true ? (type as Reason) : 'internal_error';
 }
 
+/** Enough attempts for some minutes without Postgres. A permanent error ends the activity before the run's timeout. */
+const MAX_ATTEMPTS = 60;
+
+/** Time after a run's deadline in which the step itself ends the run. If the worker cannot, Temporal ends the step. */
+const GRACE_MS = 30_000;
+
+/**
+ * Returns the policy of a model step. The step is retried, after the provider's own delay if there is one, until the
+ * activity marks the error as final. The first step waits for a slot without a limit, because the run's clock starts
+ * with it. The limit of later steps includes their wait.
+ */
+function modelStepPolicy(
+  { timeoutSeconds, deadline }: { timeoutSeconds: number; deadline: number | undefined },
+  summary: string,
+): ActivityOptions {
+  return {
+    startToCloseTimeout: timeoutSeconds * 1_000 + GRACE_MS,
+    ...(deadline === undefined ? {} : { scheduleToCloseTimeout: msUntil(deadline) + GRACE_MS }),
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    retry: {
+      initialInterval: '2s',
+      backoffCoefficient: 2,
+      maximumInterval: '30s',
+      maximumAttempts: MAX_ATTEMPTS,
+    },
+    summary,
+  };
+}
+
+/**
+ * Returns the policy of a tool call. A failed call is a recorded result, so the activity is retried only when its
+ * worker died or could not write; the record then decides whether the call itself is repeated. The deadlines of a call
+ * add up to three minutes at most.
+ */
+function toolCallPolicy(deadline: number, summary: string): ActivityOptions {
+  return {
+    scheduleToCloseTimeout: msUntil(deadline),
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    retry: {
+      initialInterval: '1s',
+      backoffCoefficient: 2,
+      maximumInterval: '30s',
+      maximumAttempts: MAX_ATTEMPTS,
+    },
+    summary,
+  };
+}
+
+function msUntil(deadline: number): number {
+  return Math.max(deadline - Date.now(), 1);
+}
+
 export interface WebhookDeliveryInput {
   readonly deliveryId: string;
 }
@@ -86,7 +151,7 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     // Attempts have slots of their own, so that receivers that hang for 20 s do not take the slots of model steps.
     taskQueue: webhookTaskQueue(workflowInfo().taskQueue),
     startToCloseTimeout: '40s',
-    heartbeatTimeout: '10s',
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
     summary: deliveryId,
   });
@@ -99,13 +164,18 @@ export interface HeldActionInput {
   readonly attempt: number;
 }
 
-/** Sends an approved action. If nothing could be sent, a tick starts another workflow. */
+/**
+ * Sends an approved action. If nothing could be sent, a tick starts another workflow. The activity is retried only when
+ * its worker died or could not write. The record then decides whether the call may be made.
+ */
 export async function heldAction(input: HeldActionInput): Promise<string> {
   // Tools may hang as receivers of webhooks do, so actions share that queue and leave the slots of model steps free.
   const taskQueue = webhookTaskQueue(workflowInfo().taskQueue);
   const { sendAction } = proxyActivities<ActionActivities>({
-    ...heldActionPolicy,
     taskQueue,
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 10 },
     summary: input.actionId,
   });
   return sendAction(input);

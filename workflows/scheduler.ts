@@ -1,8 +1,7 @@
 import type { Duration } from '@temporalio/common';
 import { log, makeContinueAsNewFunc, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
-import type { SchedulingActivities } from '#activities/scheduling.ts';
+import type { SchedulingActivities } from '#activities/activities.ts';
 import { schedulerTaskQueue } from '#lib/task-queues.ts';
-import { tickPolicy } from './policies.ts';
 
 export interface SchedulerInput {
   /** Interval of the ticks, by default one minute. Ticks begin at whole multiples of the interval. */
@@ -69,12 +68,15 @@ interface Part {
   readonly work: () => Promise<unknown>;
 }
 
-function activity(name: keyof SchedulingActivities, summary: string, limit?: Duration): Part {
+/** Makes a part of a tick. Its activity is not retried: the next minute is the retry. */
+function activity(name: keyof SchedulingActivities, summary: string, limit: Duration = '5m'): Part {
   const activities = proxyActivities<SchedulingActivities>({
-    ...tickPolicy,
     taskQueue: schedulerTaskQueue(workflowInfo().taskQueue),
+    startToCloseTimeout: limit,
+    scheduleToStartTimeout: '1m',
+    heartbeatTimeout: '10s',
+    retry: { maximumAttempts: 1 },
     summary,
-    ...(limit === undefined ? {} : { startToCloseTimeout: limit }),
   });
   return { name, work: activities[name] };
 }

@@ -1,29 +1,27 @@
 import { z } from 'zod';
 import { newPasskey, passkeyAssertion } from '#core/accounts/identity/index.ts';
 import { nameOf } from '#lib/schemas.ts';
-import { done, givenPassword, user, type AuthOperation } from './operation.ts';
+import { done, givenPassword, operation, user, type AuthOperation } from './operation.ts';
 
 const code = z
   .string()
   .regex(/^[0-9]{6}$/, 'must be six digits')
   .meta({ description: 'Code of the authenticator, valid once.', example: '492039' });
-const recoveryCode = z.string().min(1).max(100).meta({ description: 'Each is valid once.' });
+const recoveryCode = z.string().min(1).max(100).describe('A recovery code. Each code is valid once.');
 const recoveryCodes = z
   .object({
-    recoveryCodes: z.array(z.string()).meta({
-      description: 'Ten, shown once: only their hashes are kept. Each signs in once.',
-    }),
+    recoveryCodes: z
+      .array(z.string())
+      .describe('Ten codes, shown once: only their hashes are kept. Each code signs in once.'),
   })
   .meta({ id: 'RecoveryCodes' });
 const passkeyOptions = z
   .looseObject({ challenge: z.string() })
-  .meta({ id: 'PasskeyOptions', description: 'Options in JSON as WebAuthn Level 3 has them.' });
+  .meta({ id: 'PasskeyOptions', description: 'The options as JSON, in the form of WebAuthn Level 3.' });
 
 /** Lists the operations of second factors and passkeys, and the proof of identity. */
 export const factorOperations: readonly AuthOperation[] = [
-  {
-    method: 'POST',
-    path: '/sign-in/second-factor',
+  operation('POST /sign-in/second-factor', {
     id: 'signInSecondFactor',
     summary: 'Give the second factor of a sign-in',
     description:
@@ -31,30 +29,24 @@ export const factorOperations: readonly AuthOperation[] = [
     body: z.strictObject({ code: code.optional(), recoveryCode: recoveryCode.optional() }),
     success: z.object({ user }),
     errors: { 401: ['invalid_code', 'sign_in_expired'] },
-  },
-  {
-    method: 'POST',
-    path: '/sign-in/passkey/begin',
+  }),
+  operation('POST /sign-in/passkey/begin', {
     id: 'beginPasskeySignIn',
     summary: 'Begin a sign-in with a passkey',
     description: 'Also begins a proof by a passkey. The challenge is valid for five minutes, in this browser.',
     body: z.strictObject({}),
     success: passkeyOptions,
     errors: {},
-  },
-  {
-    method: 'POST',
-    path: '/sign-in/passkey',
+  }),
+  operation('POST /sign-in/passkey', {
     id: 'signInPasskey',
     summary: 'Sign in with a passkey',
     description: 'A passkey is asked for a PIN or a finger, and needs no password.',
     body: z.strictObject({ passkey: passkeyAssertion }),
     success: z.object({ user }),
     errors: { 400: ['invalid_passkey'] },
-  },
-  {
-    method: 'POST',
-    path: '/prove',
+  }),
+  operation('POST /prove', {
     id: 'prove',
     summary: 'Prove again who you are',
     description:
@@ -68,15 +60,13 @@ export const factorOperations: readonly AuthOperation[] = [
     success: done,
     needsSession: true,
     errors: { 400: ['invalid_password', 'invalid_code', 'invalid_passkey'] },
-  },
-  {
-    method: 'GET',
-    path: '/second-factor',
+  }),
+  operation('GET /second-factor', {
     id: 'readSecondFactor',
     summary: 'Read your second factor',
     success: z
       .object({
-        confirmedAt: z.string().nullable().meta({ description: 'Time of your second factor; null without one.' }),
+        confirmedAt: z.string().nullable().describe('Time of your second factor; null without one.'),
         recoveryCodesLeft: z.number().int(),
         passkeys: z.array(
           z.object({
@@ -90,10 +80,8 @@ export const factorOperations: readonly AuthOperation[] = [
       .meta({ id: 'SecondFactor' }),
     needsSession: true,
     errors: {},
-  },
-  {
-    method: 'POST',
-    path: '/second-factor/begin',
+  }),
+  operation('POST /second-factor/begin', {
     id: 'beginSecondFactor',
     summary: 'Begin to add a second factor',
     description:
@@ -101,16 +89,14 @@ export const factorOperations: readonly AuthOperation[] = [
     body: z.strictObject({}),
     success: z
       .object({
-        secret: z.string().meta({ description: 'In base32, to type.' }),
-        uri: z.string().meta({ description: 'For a QR code.', example: 'otpauth://totp/…' }),
+        secret: z.string().describe('The secret in base32, to type.'),
+        uri: z.string().meta({ description: 'The secret as an address for a QR code.', example: 'otpauth://totp/…' }),
       })
       .meta({ id: 'BegunSecondFactor' }),
     needsSession: true,
     errors: { 403: ['reauthentication_required'], 409: ['second_factor_exists'] },
-  },
-  {
-    method: 'POST',
-    path: '/second-factor/confirm',
+  }),
+  operation('POST /second-factor/confirm', {
     id: 'confirmSecondFactor',
     summary: 'Confirm a second factor by a code',
     description: 'Ends your other sessions. From then on signing in needs a code.',
@@ -118,21 +104,17 @@ export const factorOperations: readonly AuthOperation[] = [
     success: recoveryCodes,
     needsSession: true,
     errors: { 400: ['invalid_code'], 403: ['reauthentication_required'] },
-  },
-  {
-    method: 'POST',
-    path: '/second-factor/recovery-codes',
+  }),
+  operation('POST /second-factor/recovery-codes', {
     id: 'replaceRecoveryCodes',
     summary: 'Make new recovery codes',
-    description: 'The earlier ones no longer work.',
+    description: 'The earlier codes no longer work.',
     body: z.strictObject({}),
     success: recoveryCodes,
     needsSession: true,
     errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
-  },
-  {
-    method: 'POST',
-    path: '/second-factor/remove',
+  }),
+  operation('POST /second-factor/remove', {
     id: 'removeSecondFactor',
     summary: 'Remove your second factor',
     description: 'Your passkeys are removed with it.',
@@ -140,10 +122,8 @@ export const factorOperations: readonly AuthOperation[] = [
     success: done,
     needsSession: true,
     errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
-  },
-  {
-    method: 'POST',
-    path: '/passkeys/begin',
+  }),
+  operation('POST /passkeys/begin', {
     id: 'beginPasskey',
     summary: 'Begin to add a passkey',
     description: 'Needs a second factor, whose recovery codes replace a lost passkey.',
@@ -151,10 +131,8 @@ export const factorOperations: readonly AuthOperation[] = [
     success: passkeyOptions,
     needsSession: true,
     errors: { 403: ['reauthentication_required'], 404: ['second_factor_not_found'] },
-  },
-  {
-    method: 'POST',
-    path: '/passkeys/add',
+  }),
+  operation('POST /passkeys/add', {
     id: 'addPasskey',
     summary: 'Add a passkey',
     body: z.strictObject({ name: nameOf(100), passkey: newPasskey }),
@@ -166,15 +144,13 @@ export const factorOperations: readonly AuthOperation[] = [
       404: ['second_factor_not_found'],
       409: ['limit_reached'],
     },
-  },
-  {
-    method: 'POST',
-    path: '/passkeys/remove',
+  }),
+  operation('POST /passkeys/remove', {
     id: 'removePasskey',
     summary: 'Remove a passkey',
     body: z.strictObject({ id: z.string().min(1).max(1_400) }),
     success: done,
     needsSession: true,
     errors: { 400: ['invalid_passkey'], 403: ['reauthentication_required'] },
-  },
+  }),
 ];

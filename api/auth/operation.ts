@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { personId } from '../http/schemas.ts';
+import { addressed, type Address, type Method } from '../route.ts';
 
 /** A supported operation of the authentication library. Validation and OpenAPI follow from it. */
 export interface AuthOperation {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   /** Path below `/auth`. */
   readonly path: string;
   readonly id: string;
@@ -18,6 +19,11 @@ export interface AuthOperation {
   readonly needsSession?: true;
   /** Codes of the operation's own errors, by status. Errors that follow from the declaration are added. */
   readonly errors: Readonly<Record<number, readonly string[]>>;
+}
+
+/** Declares an operation by its address below `/auth`. */
+export function operation(address: Address, declared: Omit<AuthOperation, 'method' | 'path'>): AuthOperation {
+  return { ...addressed(address), ...declared };
 }
 
 /** Finds the operation of a path below `/auth`, and the other methods of that path. */

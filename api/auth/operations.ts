@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isCommonPassword } from '#core/accounts/identity/index.ts';
 import { nameOf } from '#lib/schemas.ts';
 import { emailAddress } from '../http/schemas.ts';
-import { done, givenPassword, session, user, type AuthOperation } from './operation.ts';
+import { done, givenPassword, operation, session, user, type AuthOperation } from './operation.ts';
 import { factorOperations } from './factor-operations.ts';
 
 const password = z
@@ -10,19 +10,19 @@ const password = z
   .min(10)
   .max(128)
   .refine((text) => !isCommonPassword(text), {
-    error: 'one of the most common passwords, which guessing begins with; choose another',
+    error: 'one of the most common passwords, which attackers try first; choose another',
   })
   .meta({ format: 'password', description: 'Not one of the ten thousand most common passwords.' });
-const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });
-const returnTo = z.string().min(1).max(2_000).meta({
-  description: 'Target of the link in the mail: a path, or an address of the user interface.',
-});
+const token = z.string().min(1).max(2_000).describe('The token from the mail.');
+const returnTo = z
+  .string()
+  .min(1)
+  .max(2_000)
+  .describe('Target of the link in the mail: a path, or an address of the user interface.');
 
 /** Lists all operations that are served under `/auth`; all other operations of the library are switched off. */
 export const authOperations: readonly AuthOperation[] = [
-  {
-    method: 'POST',
-    path: '/sign-up/email',
+  operation('POST /sign-up/email', {
     id: 'signUp',
     summary: 'Sign up',
     description:
@@ -36,10 +36,8 @@ export const authOperations: readonly AuthOperation[] = [
     }),
     success: z.object({ user }),
     errors: { 403: ['invitation_required', 'sign_up_closed', 'invalid_callback_url'] },
-  },
-  {
-    method: 'POST',
-    path: '/sign-in/email',
+  }),
+  operation('POST /sign-in/email', {
     id: 'signIn',
     summary: 'Sign in',
     description:
@@ -47,7 +45,7 @@ export const authOperations: readonly AuthOperation[] = [
     body: z.strictObject({
       email: emailAddress,
       password: givenPassword,
-      rememberMe: z.boolean().optional().meta({ description: 'False ends the session with the browser.' }),
+      rememberMe: z.boolean().optional().describe('False ends the session with the browser.'),
       callbackURL: returnTo.optional(),
     }),
     success: z.union([z.object({ user }), z.object({ secondFactorRequired: z.literal(true) })]),
@@ -55,28 +53,22 @@ export const authOperations: readonly AuthOperation[] = [
       401: ['invalid_email_or_password'],
       403: ['email_not_verified', 'invalid_callback_url'],
     },
-  },
-  {
-    method: 'POST',
-    path: '/sign-out',
+  }),
+  operation('POST /sign-out', {
     id: 'signOut',
     summary: 'Sign out',
     body: z.strictObject({}),
     success: z.object({ success: z.boolean() }),
     errors: {},
-  },
-  {
-    method: 'GET',
-    path: '/get-session',
+  }),
+  operation('GET /get-session', {
     id: 'getSession',
     summary: 'Read the present session',
-    description: 'Null without a session.',
+    description: 'The response is null without a session.',
     success: z.object({ session, user }).nullable(),
     errors: {},
-  },
-  {
-    method: 'POST',
-    path: '/send-verification-email',
+  }),
+  operation('POST /send-verification-email', {
     id: 'sendVerificationEmail',
     summary: 'Mail the confirmation of an address again',
     description:
@@ -87,16 +79,14 @@ export const authOperations: readonly AuthOperation[] = [
       400: ['verification_email_not_enabled', 'email_mismatch', 'email_already_verified'],
       403: ['invalid_callback_url'],
     },
-  },
-  {
-    method: 'GET',
-    path: '/verify-email',
+  }),
+  operation('GET /verify-email', {
     id: 'verifyEmail',
     summary: 'Confirm an address',
     description: 'The target of the link in the mail. It redirects to `callbackURL`, with `error` on a failure.',
     query: z.strictObject({
       token,
-      callbackURL: returnTo.optional().meta({ description: 'Address to which the link leads afterwards.' }),
+      callbackURL: returnTo.optional().describe('Address to which the link leads afterwards.'),
     }),
     success: done,
     redirects: true,
@@ -104,10 +94,8 @@ export const authOperations: readonly AuthOperation[] = [
       401: ['invalid_token', 'token_expired', 'user_not_found'],
       403: ['invalid_callback_url'],
     },
-  },
-  {
-    method: 'POST',
-    path: '/request-password-reset',
+  }),
+  operation('POST /request-password-reset', {
     id: 'requestPasswordReset',
     summary: 'Mail a link to choose a new password',
     description:
@@ -115,27 +103,25 @@ export const authOperations: readonly AuthOperation[] = [
     body: z.strictObject({ email: emailAddress }),
     success: done,
     errors: { 400: ['reset_password_disabled'] },
-  },
-  {
-    method: 'POST',
-    path: '/reset-password',
+  }),
+  operation('POST /reset-password', {
     id: 'resetPassword',
     summary: 'Choose a new password',
     description: 'Ends every session of the account, and resets its count of attempts. This browser is then known.',
     body: z.strictObject({
       newPassword: password,
       token,
-      endPrograms: z.boolean().optional().meta({
-        description:
+      endPrograms: z
+        .boolean()
+        .optional()
+        .describe(
           'Also revokes the API keys that the person made, those of their terminals too, and disconnects their assistants.',
-      }),
+        ),
     }),
     success: done,
     errors: { 400: ['invalid_token'] },
-  },
-  {
-    method: 'POST',
-    path: '/change-password',
+  }),
+  operation('POST /change-password', {
     id: 'changePassword',
     summary: 'Change your password',
     description: 'Five attempts in a quarter of an hour, including attempts to delete the account.',
@@ -147,10 +133,8 @@ export const authOperations: readonly AuthOperation[] = [
     success: z.object({ user }),
     needsSession: true,
     errors: { 400: ['invalid_password'], 403: ['reauthentication_required'] },
-  },
-  {
-    method: 'POST',
-    path: '/change-email',
+  }),
+  operation('POST /change-email', {
     id: 'changeEmail',
     summary: 'Change your e-mail address',
     description:
@@ -162,20 +146,16 @@ export const authOperations: readonly AuthOperation[] = [
       400: ['change_email_disabled'],
       403: ['invalid_callback_url', 'reauthentication_required'],
     },
-  },
-  {
-    method: 'POST',
-    path: '/update-user',
+  }),
+  operation('POST /update-user', {
     id: 'updateUser',
     summary: 'Change your name',
     body: z.strictObject({ name: nameOf(100) }),
     success: done,
     needsSession: true,
     errors: {},
-  },
-  {
-    method: 'POST',
-    path: '/delete-user',
+  }),
+  operation('POST /delete-user', {
     id: 'deleteUser',
     summary: 'Delete your account',
     description:
@@ -188,6 +168,6 @@ export const authOperations: readonly AuthOperation[] = [
       403: ['reauthentication_required'],
       409: ['last_owner'],
     },
-  },
+  }),
   ...factorOperations,
 ];

@@ -67,19 +67,19 @@ function sessionSchemes(options: Pick<DocumentOptions, 'publicUrl' | 'productTag
       type: 'apiKey',
       in: 'cookie',
       name: sessionCookieName(options),
-      description: 'Of a sign-in at `/auth`. Mutations also need `Origin`.',
+      description: 'The session of a sign-in at `/auth`. Mutations also need `Origin`.',
     },
     uiOrigin: {
       type: 'apiKey',
       in: 'header',
       name: 'Origin',
-      description: 'Of the user interface; no account is needed.',
+      description: 'The origin of the user interface; no account is needed.',
     },
     stripeSignature: {
       type: 'apiKey',
       in: 'header',
       name: 'Stripe-Signature',
-      description: 'Of the payment processor, over the raw body.',
+      description: 'The signature of the payment processor over the raw body.',
     },
     schedulerSecret: { type: 'apiKey', in: 'header', name: 'X-Scheduler-Secret' },
   } as const;

@@ -38,10 +38,7 @@ export function operation(spec: RouteSpec, audience: Audience): ZodOpenApiOperat
 }
 
 const PAGE_FORM = {
-  page: z
-    .enum(['body'])
-    .optional()
-    .meta({ description: 'With `body`, the cursor of the next page is in the body too.' }),
+  page: z.enum(['body']).optional().describe('With `body`, the cursor of the next page is in the body too.'),
 };
 
 function headersOf(spec: RouteSpec, audience: Audience) {
@@ -50,20 +47,20 @@ function headersOf(spec: RouteSpec, audience: Audience) {
     shape['X-Project-Id'] = z
       .string()
       .optional()
-      .meta({ description: 'Selects the project of a session; a key has its own.' });
+      .describe('Selects the project of a session. An API key has its own project.');
   }
   if (spec.idempotent === true) {
     shape['Idempotency-Key'] = z
       .string()
       .regex(/^[\x21-\x7e]{1,255}$/)
       .optional()
-      .meta({ description: 'The same key and body give the first response again, for 24 hours.' });
+      .describe('For 24 hours, the same key and body give the first response again.');
   }
   if (spec.success.stream === true) {
     shape['Last-Event-ID'] = z
       .string()
       .optional()
-      .meta({ description: 'The `id` of the last event you have seen; the ones after it follow.' });
+      .describe('The `id` of the last event that you have seen. The stream sends the events after it.');
   }
   if (spec.waits === true) {
     shape['Prefer'] = z
@@ -78,12 +75,12 @@ function headersOf(spec: RouteSpec, audience: Audience) {
     shape['If-None-Match'] = z
       .string()
       .optional()
-      .meta({ description: 'The `ETag` you have: 304 while it is the same.' });
+      .describe('The `ETag` of your copy. The response is 304 while the content is the same.');
   }
   if (spec.conditional !== undefined) {
-    shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });
+    shape['If-Match'] = z.string().optional().describe('The `ETag` that you have seen.');
     if (spec.conditional === 'create') {
-      shape['If-None-Match'] = z.string().optional().meta({ description: '`*` where it must not be there yet.' });
+      shape['If-None-Match'] = z.string().optional().describe('`*` if the resource must not exist yet.');
     }
   }
   return Object.keys(shape).length === 0 ? {} : { header: z.object(shape) };

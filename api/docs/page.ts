@@ -12,6 +12,7 @@ import { documentNamed, listForModels } from './documents.ts';
 import { buildOpenApi } from './openapi.ts';
 import { searchPage } from './search.ts';
 import type { Audience } from './responses.ts';
+import { htmlPage } from '#lib/text.ts';
 
 const ASSETS = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const FILES: Readonly<Record<string, string>> = {
@@ -98,22 +99,14 @@ function sendDescribed(ctx: Context, { plain, compressed, etag }: Described): vo
   }
 }
 
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Routine Automation Service API</title>
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
-<body>
-<p><a href="/docs/search">Search the documents</a></p>
+const PAGE = htmlPage(
+  `<title>Routine Automation Service API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">`,
+  `<p><a href="/docs/search">Search the documents</a></p>
 <div id="api"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</body>
-</html>
-`;
+<script src="/docs/start.js"></script>`,
+);
 
 const START = `window.ui = SwaggerUIBundle({
   url: '/v1/openapi.json',

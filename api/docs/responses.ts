@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import type { ZodOpenApiMediaTypeObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
 import { isPaged } from '../http/links.ts';
@@ -48,13 +49,16 @@ export function responsesOf(spec: RouteSpec, audience: Audience): ZodOpenApiResp
 }
 
 const nextPage = z
-  .strictObject({ nextCursor: z.string().nullable().meta({ description: 'The `cursor` of the next page.' }) })
+  .strictObject({ nextCursor: z.string().nullable().describe('The `cursor` of the next page.') })
   .optional()
-  .meta({ id: 'NextPage', description: 'Where `page=body` asks for it. Null on the last page.' });
+  .meta({
+    id: 'NextPage',
+    description: 'For requests with `page=body`; null on the last page.',
+  });
 
 const UNCHANGED: ZodOpenApiResponseObject = {
   id: 'Unchanged',
-  description: 'The content is still the one that `If-None-Match` names.',
+  description: 'The content still has the `ETag` in `If-None-Match`.',
 };
 
 /** Tells whether a read has an `ETag` made from its content. The `ETag` of resources with versions is the version. */
@@ -86,28 +90,22 @@ export function errorResponse(
 }
 
 /** The body of every failure. The document has no closed list of codes, because new ones may be added. */
-export const failure = z
-  .strictObject({
-    error: z
-      .strictObject({
-        code: z.string().meta({ description: 'Names the error for programs. The list may grow.' }),
-        message: z.string().meta({ description: 'Says what is wrong, and lists the faults of the request.' }),
-        details: z
-          .array(
-            z
-              .strictObject({
-                param: z.string().meta({ description: 'Path of the field.', example: 'budget.maxTokensPerDay' }),
-                message: z.string().meta({ description: 'The fault.' }),
-              })
-              .meta({ id: 'ErrorDetail' }),
-          )
-          .optional()
-          .meta({ description: 'All faults of the request, up to 100, for requests with `Prefer: error-details`.' }),
-      })
-      .meta({ id: 'Error' }),
-    requestId: z.string().meta({ description: 'Names the request in the logs of the service.' }),
-  })
-  .meta({ id: 'Failure' });
+export const failure = component('Failure', {
+  error: component('Error', {
+    code: z.string().describe('Names the error for programs. The list may grow.'),
+    message: z.string().describe('Says what is wrong, and lists the faults of the request.'),
+    details: z
+      .array(
+        component('ErrorDetail', {
+          param: z.string().meta({ description: 'Path of the field.', example: 'budget.maxTokensPerDay' }),
+          message: z.string().describe('The fault.'),
+        }),
+      )
+      .optional()
+      .describe('All faults of the request, up to 100, for requests with `Prefer: error-details`.'),
+  }),
+  requestId: z.string().describe('Names the request in the logs of the service.'),
+});
 
 /** One response for all errors, so that a generated client has one type for them. */
 const ANY_FAILURE: ZodOpenApiResponseObject = {
@@ -174,7 +172,7 @@ export const HEADERS = {
   'X-RateLimit-Reset': { description: 'Seconds until this minute is over.', schema: text },
   ETag: { description: 'Names the content, for `If-None-Match`.', schema: text },
   Location: { description: 'Address of the created resource.', schema: text },
-  Link: { description: '`<…>; rel="next"` while there are more.', schema: text },
+  Link: { description: '`<…>; rel="next"` while there are more items.', schema: text },
   'Preference-Applied': {
     description: 'The honoured preference.',
     schema: text,

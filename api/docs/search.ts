@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { escapedHtml } from '#lib/text.ts';
+import { escapedHtml, htmlPage } from '#lib/text.ts';
 import { FOLDER } from './documents.ts';
 
 /** A part of a document below one heading. */
@@ -23,25 +23,17 @@ export async function searchPage(query: string): Promise<string> {
   const named = (section: Section) => (hasAll(`${section.title} ${section.heading}`.toLowerCase()) ? 0 : 1);
   const shown = found.toSorted((a, b) => named(a) - named(b)).slice(0, MOST_SECTIONS);
   const count = found.length > shown.length ? `The first ${shown.length} of ${found.length}` : `${found.length}`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Search the documents</title>
-</head>
-<body>
-<form action="/docs/search" role="search">
+  return htmlPage(
+    '<title>Search the documents</title>',
+    `<form action="/docs/search" role="search">
 <label>Words <input type="search" name="q" value="${escapedHtml(query)}" maxlength="200" autofocus></label>
 <button>Search</button> <a href="/docs">API</a>
 </form>
 ${words.length === 0 ? '' : `<p>${count} ${found.length === 1 ? 'section' : 'sections'} with all words.</p>`}
 <ol>
 ${shown.map((section) => resultOf(section, words)).join('\n')}
-</ol>
-</body>
-</html>
-`;
+</ol>`,
+  );
 }
 
 function resultOf({ file, title, heading, lines }: Section, words: readonly string[]): string {
@@ -73,7 +65,6 @@ function sectionsOf(file: string, text: string): Section[] {
   });
 }
 
-/** Escapes a text for HTML, with the words in it marked. */
 function marked(text: string, words: readonly string[]): string {
   const literal = words.map((word) => word.replaceAll(/[^\w\s]/g, String.raw`\$&`));
   const pattern = new RegExp(`(${literal.join('|')})`, 'i');

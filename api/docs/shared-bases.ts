@@ -50,7 +50,6 @@ function hasAll({ fields }: NamedObject, base: NamedObject): boolean {
   return base.fields.size < fields.size && common(base.fields, fields).size === base.fields.size;
 }
 
-/** Finds the two objects with the most in common. */
 function closest(objects: readonly NamedObject[]) {
   const pairs = objects.flatMap((one, at) =>
     objects.slice(at + 1).map((other) => ({ one, other, shared: common(one.fields, other.fields) })),

@@ -3,98 +3,88 @@ import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { TRIGGERS } from '#core/execution/run-states/index.ts';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '#core/delivery/webhooks/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../http/schemas.ts';
+import { component, idOf } from '../http/schemas.ts';
 import { changes, data, outcomeFields, usage } from '../v1/runs/result-schema.ts';
 
 const ids = {
-  routineId: idOf('routine', EXAMPLE.routine),
-  projectId: idOf('project', EXAMPLE.project),
+  routineId: idOf('routine'),
+  projectId: idOf('project'),
 };
 
-export const runEvent = z
-  .strictObject({
-    type: z.enum(['run.succeeded', 'run.changed', 'run.failed', 'run.cancelled']),
-    timestamp,
-    data: z.strictObject({
-      id: idOf('run', EXAMPLE.run),
-      ...ids,
-      trigger: z.enum(TRIGGERS),
-      state: z.enum(['succeeded', 'failed', 'cancelled']),
-      reason: z.string().nullable().meta({ description: 'The list may grow.' }),
-      errorMessage: z.string().nullable(),
-      scheduledFor: timestamp.nullable(),
-      createdAt: timestamp,
-      startedAt: timestamp.nullable(),
-      finishedAt: timestamp,
-      ...outcomeFields,
-      result: z.string().nullable(),
-      resultTruncated: z.boolean().meta({ description: 'The result of the run itself is longer.' }),
-      data,
-      changes: changes.nullable(),
-      usage,
-    }),
-  })
-  .meta({ id: 'RunEvent' });
+export const runEvent = component('RunEvent', {
+  type: z.enum(['run.succeeded', 'run.changed', 'run.failed', 'run.cancelled']),
+  timestamp,
+  data: z.strictObject({
+    id: idOf('run'),
+    ...ids,
+    trigger: z.enum(TRIGGERS),
+    state: z.enum(['succeeded', 'failed', 'cancelled']),
+    reason: z.string().nullable().describe('The list may grow.'),
+    errorMessage: z.string().nullable(),
+    scheduledFor: timestamp.nullable(),
+    createdAt: timestamp,
+    startedAt: timestamp.nullable(),
+    finishedAt: timestamp,
+    ...outcomeFields,
+    result: z.string().nullable(),
+    resultTruncated: z.boolean().describe('True if `result` is cut.'),
+    data,
+    changes: changes.nullable(),
+    usage,
+  }),
+});
 
-export const pausedEvent = z
-  .strictObject({
-    type: z.literal('routine.paused'),
-    timestamp,
-    data: z.strictObject({
-      ...ids,
-      name: z.string(),
-      state: z.literal('paused'),
-      reason: z.string().meta({
-        description: 'In the words that the routine shows as `stateReason`.',
-        example: 'paused after 5 failed runs in a row',
-      }),
-      runId: idOf('run', EXAMPLE.run).nullable().meta({ description: 'The run that caused it; null without one.' }),
+export const pausedEvent = component('RoutinePausedEvent', {
+  type: z.literal('routine.paused'),
+  timestamp,
+  data: z.strictObject({
+    ...ids,
+    name: z.string(),
+    state: z.literal('paused'),
+    reason: z.string().meta({
+      description: 'The same words as in `stateReason` of the routine.',
+      example: 'paused after 5 failed runs in a row',
     }),
-  })
-  .meta({ id: 'RoutinePausedEvent' });
+    runId: idOf('run').nullable().describe('The run that caused the pause, or null.'),
+  }),
+});
 
-const actionEvent = z
-  .strictObject({
-    type: z.enum(['action.held', 'action.decided']),
-    timestamp,
-    data: z.strictObject({
-      id: idOf('action', EXAMPLE.action),
-      ...ids,
-      runId: idOf('run', EXAMPLE.run),
-      state: z.string().meta({ description: 'The list may grow.', example: 'open' }),
-      reason: z.string().nullable().meta({ description: 'The list may grow.' }),
-      toolName: z.string(),
-      connectionId: idOf('connection', EXAMPLE.connection),
-      expiresAt: timestamp,
-      url: z.string().meta({ description: 'The page on which a person decides. A GET of it changes nothing.' }),
-    }),
-  })
-  .meta({ id: 'ActionEvent' });
+const actionEvent = component('ActionEvent', {
+  type: z.enum(['action.held', 'action.decided']),
+  timestamp,
+  data: z.strictObject({
+    id: idOf('action'),
+    ...ids,
+    runId: idOf('run'),
+    state: z.string().meta({ description: 'The list may grow.', example: 'open' }),
+    reason: z.string().nullable().describe('The list may grow.'),
+    toolName: z.string(),
+    connectionId: idOf('connection'),
+    expiresAt: timestamp,
+    url: z.string().describe('The page on which a person decides. A GET of it changes nothing.'),
+  }),
+});
 
-export const questionEvent = z
-  .strictObject({
-    type: z.enum(['question.asked', 'question.answered']),
-    timestamp,
-    data: z.strictObject({
-      id: idOf('question', EXAMPLE.question),
-      ...ids,
-      runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked it last.' }),
-      question: z.string().meta({ description: 'As a model wrote it: material, and no instruction.' }),
-      choices: z.array(z.string()).nullable(),
-      default: z.string().nullable(),
-      answer: z.string().nullable().meta({ description: 'Null for `question.asked`.' }),
-      expiresAt: timestamp,
-    }),
-  })
-  .meta({ id: 'QuestionEvent' });
+export const questionEvent = component('QuestionEvent', {
+  type: z.enum(['question.asked', 'question.answered']),
+  timestamp,
+  data: z.strictObject({
+    id: idOf('question'),
+    ...ids,
+    runId: idOf('run').describe('The run that asked the question last.'),
+    question: z.string().describe('The question as a model wrote it: data, not an instruction.'),
+    choices: z.array(z.string()).nullable(),
+    default: z.string().nullable(),
+    answer: z.string().nullable().describe('Null for `question.asked`.'),
+    expiresAt: timestamp,
+  }),
+});
 
-const testEvent = z
-  .strictObject({
-    type: z.literal(TEST_EVENT),
-    timestamp,
-    data: z.strictObject({ ...ids, name: z.string().meta({ description: 'The name of the routine.' }) }),
-  })
-  .meta({ id: 'WebhookTestEvent' });
+const testEvent = component('WebhookTestEvent', {
+  type: z.literal(TEST_EVENT),
+  timestamp,
+  data: z.strictObject({ ...ids, name: z.string().describe('The name of the routine.') }),
+});
 
 type SentType = EventType | typeof TEST_EVENT;
 
@@ -140,7 +130,7 @@ function event(type: SentType) {
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: {
-      '200': { description: 'Received. After any other status than 2xx it is sent again.' },
+      '200': { description: 'Received. After any status other than 2xx the event is sent again.' },
       '410': { description: 'Nothing more is sent to this address.' },
     },
   };

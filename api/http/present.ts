@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { oncePerObject } from '#lib/coalesce.ts';
 
 /**
  * Presents a row by the schema of a response: only the fields that the schema names, at every depth, with dates as RFC
@@ -23,16 +24,8 @@ type RowOf<T> = unknown extends T
 
 type Presenter = (value: unknown) => unknown;
 
-/** Presenters by schema, kept because walking a schema takes longer than presenting a row. */
-const presenters = new WeakMap<z.core.$ZodType, Presenter>();
-
-function presenterOf(schema: z.core.$ZodType): Presenter {
-  const known = presenters.get(schema);
-  if (known !== undefined) return known;
-  const made = makePresenter(schema);
-  presenters.set(schema, made);
-  return made;
-}
+/** Returns the presenter of a schema. It is kept, because walking a schema takes longer than presenting a row. */
+const presenterOf = oncePerObject(makePresenter);
 
 function makePresenter(schema: z.core.$ZodType): Presenter {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) {

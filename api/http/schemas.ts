@@ -33,14 +33,33 @@ export function wordOf(list: Readonly<Record<string, unknown>> | readonly string
 /** US dollars as a decimal string. */
 export const dollars = ours(z.string().regex(/^-?\d{1,20}(?:\.\d{1,30})?$/));
 
-/** A SHA-256 in hexadecimal digits. */
 export const sha256 = ours(z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits'));
 
 export const anyId = ours(z.string().regex(/^[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}$/));
 
 /** Returns the schema of an id, as a path parameter or a field. */
-export function idOf(resource: Resource, example: string) {
-  return ours(z.string().regex(idPattern(resource))).meta({ description: `Id of the ${resource}.`, example });
+export function idOf(resource: Resource & keyof typeof EXAMPLE) {
+  return ours(z.string().regex(idPattern(resource))).meta({
+    description: `Id of the ${resource}.`,
+    example: EXAMPLE[resource],
+  });
+}
+
+/** Lists the words of a closed list, each with its meaning in parentheses. */
+export function meaningsOf(list: Readonly<Record<string, string>>): string {
+  const words = Object.entries(list).map(([word, meaning]) => `\`${word}\` (${meaning})`);
+  return words.join(', ');
+}
+
+/** Explains each word of a closed list in a sentence. */
+export function sentencesOf(list: Readonly<Record<string, string>>): string {
+  const words = Object.entries(list).map(([word, meaning]) => `\`${word}\`: ${meaning}.`);
+  return words.join(' ');
+}
+
+/** Returns the strict schema of an object that the API document shows under a name. */
+export function component<S extends z.core.$ZodLooseShape>(id: string, shape: S, about: z.GlobalMeta = {}) {
+  return z.strictObject(shape).meta({ id, ...about });
 }
 
 export const EXAMPLE = {
@@ -92,7 +111,7 @@ export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
       .string()
       .regex(cursorPattern(of), 'not a cursor of this list')
       .optional()
-      .meta({ description: 'From the `Link: <…>; rel="next"` header of the page before.' }),
+      .describe('From the `Link: <…>; rel="next"` header of the page before.'),
     ...filters,
   });
 }
@@ -108,7 +127,7 @@ export function searchedIn(where: string) {
       .regex(/^[^\u0000]*[^\s\u0000][^\u0000]*$/, 'must not be empty')
       .trim()
       .optional()
-      .meta({ description: `Text in ${where}.` })
+      .describe(`Text in ${where}.`)
   );
 }
 
@@ -130,18 +149,8 @@ export const personId = z
  * which are ignored, so the schema with these parameters must not be strict.
  */
 export const returnedFields = {
-  state: z.string().min(1).max(200).meta({ description: 'Our state, returned.' }),
-  code: z
-    .string()
-    .min(1)
-    .max(4_096)
-    .optional()
-    .meta({ description: 'The authorization code, where access was granted.' }),
-  error: z.string().min(1).max(200).optional().meta({ description: 'Why it was refused.', example: 'access_denied' }),
-  iss: z
-    .string()
-    .min(1)
-    .max(2_048)
-    .optional()
-    .meta({ description: 'The authorization server that responds (RFC 9207).' }),
+  state: z.string().min(1).max(200).describe('The `state` that the service sent to the provider.'),
+  code: z.string().min(1).max(4_096).optional().describe('The authorization code, where access was granted.'),
+  error: z.string().min(1).max(200).optional().meta({ description: 'Why access failed.', example: 'access_denied' }),
+  iss: z.string().min(1).max(2_048).optional().describe('The authorization server that responds (RFC 9207).'),
 };

@@ -28,7 +28,8 @@ export function serve(route: Route, deps: Deps): Middleware {
       path: ctx.path,
       params: ctx.params,
       query: asked,
-      body: async () => (isBodyDue(route, ctx) ? readJson(ctx) : undefined),
+      body: async () =>
+        hasBody(ctx.req) || (spec.body !== undefined && spec.bodyOptional !== true) ? readJson(ctx) : undefined,
       ifMatch: ctx.get('if-match') || undefined,
       ifNoneMatch: ctx.get('if-none-match') || undefined,
       wait: spec.waits === true ? waitOf(ctx, isAllowed) : undefined,
@@ -108,8 +109,4 @@ async function* checkedEach(route: Route, events: AsyncIterable<SentEvent>, deps
     checked(route, event, deps);
     yield event;
   }
-}
-
-function isBodyDue({ spec }: Route, ctx: Context): boolean {
-  return hasBody(ctx.req) || (spec.body !== undefined && spec.bodyOptional !== true);
 }

@@ -87,7 +87,8 @@ async function performed(tool: RouteTool, given: Arguments, context: Context): P
     if (tool.params.has(name)) params[name] = String(value);
     // A query has only texts, and null means that the argument was not given.
     else if (spec.method !== 'GET') body[name] = value;
-    else if (value !== null) query[name] = asText(value);
+    else if (value !== null)
+      query[name] = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
   }
   if (tool.query.has('limit')) query['limit'] ??= String(LIST_LENGTH);
   const call: Call = {
@@ -105,17 +106,13 @@ async function performed(tool: RouteTool, given: Arguments, context: Context): P
 
 const LIST_LENGTH = 20;
 
-function asText(value: unknown): unknown {
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-}
-
 /** Waits some seconds for the end of a run and returns its state then. */
 async function endedRun(runId: string, seconds: number, context: Context): Promise<WrittenAnswer> {
   const { signal, access } = context.caller;
   const wait: Wait = async (until) => {
     await until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
     if (!signal.aborted && !(await isStillAllowed(access, READ_RUN.route.spec, context.deps, signal))) {
-      throw new AppError('authentication_required', 'Your access was taken back during the wait.');
+      throw new AppError('authentication_required', 'Your access was revoked while you waited.');
     }
   };
   const patient = { ...context, wait: seconds === 0 ? undefined : wait };
@@ -145,7 +142,7 @@ async function runAnswer(data: unknown, wanted: Wanted, context: Context): Promi
   const result = run.result?.slice(resultFrom) ?? null;
   const page = pageOf(run, context);
   if (detail === 'full' && isBeyondOneAnswer({ ...run, result })) {
-    throw new AppError('invalid_request', `detail: full is too long here; ask for steps. ${page.join(' ')}`);
+    throw new AppError('invalid_request', `detail: full is too long for one answer; ask for steps. ${page.join(' ')}`);
   }
   const seen = viewed({ ...run, result }, shown);
   return writeAnswer({

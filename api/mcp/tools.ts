@@ -36,22 +36,19 @@ const seconds = z.number().int().min(0).max(50);
 
 /** Arguments of a tool in addition to those of its operation. */
 export const runArguments = z.strictObject({
-  waitSeconds: seconds.default(0).meta({
-    description: 'Seconds to wait for its end; 0 returns at once.',
-  }),
+  waitSeconds: seconds.default(0).describe('Seconds to wait for the end of the run; 0 returns at once.'),
 });
 
 export const waitArguments = z.strictObject({
-  timeoutSeconds: seconds.default(50).meta({ description: 'Longest wait in seconds.' }),
+  timeoutSeconds: seconds.default(50).describe('Longest wait in seconds.'),
 });
 
 export const readArguments = z.strictObject({
-  detail: z.enum(['summary', 'steps', 'full']).default('summary').meta({
-    description: 'summary: the result; steps: also the steps; full: everything.',
-  }),
-  resultFrom: z.number().int().min(0).default(0).meta({
-    description: 'Character at which to continue a long result.',
-  }),
+  detail: z
+    .enum(['summary', 'steps', 'full'])
+    .default('summary')
+    .describe('summary: the result; steps: also the steps; full: everything.'),
+  resultFrom: z.number().int().min(0).default(0).describe('Character at which to continue a long result.'),
 });
 
 const OWN_ARGUMENTS: Readonly<Record<string, z.ZodType>> = {
@@ -130,9 +127,9 @@ function waitingFor(reading: RouteTool): RouteTool {
 
 function toolOf(route: Route): RouteTool | undefined {
   const { spec } = route;
-  if (spec.mcp === false || 'stream' in route) return undefined;
-  const name = spec.id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const { mcp: tool } = spec;
+  if (tool === undefined || 'stream' in route) return undefined;
+  const name = spec.id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const isRead = spec.method === 'GET';
   const namesIn = (schema: z.ZodType | undefined) =>
     new Set(Object.keys(schema instanceof z.ZodObject ? schema.shape : {}));

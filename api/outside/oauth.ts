@@ -4,20 +4,16 @@ import { clientMetadataDocument, completeSignIn } from '#core/integrations/conne
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { returnedFields } from '../http/schemas.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { signInDepsOf } from '../v1/connections/providers.ts';
 import { connection, presentConnection } from '../v1/connections/schemas.ts';
 
-export const completeConnectionSignIn = route({
-  method: 'GET',
-  path: '/oauth/callback/:provider',
+export const completeConnectionSignIn = routesOf('Connections')('GET /oauth/callback/:provider', {
   id: 'completeConnectionSignIn',
-  tag: 'Connections',
-  summary: 'End a sign-in to a provider or tool server',
+  summary: 'Complete a sign-in to a provider or tool server',
   description:
     'The user interface forwards the return from the provider to this operation, with its query and the session cookie of the sign-in. A state is redeemed once, within ten minutes, for that session and provider; a repeated return leads to the same connection. Each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. The provider’s error texts are not repeated.',
   auth: 'session',
-  mcp: false,
   params: z.strictObject({
     provider: z
       .string()
@@ -29,7 +25,7 @@ export const completeConnectionSignIn = route({
       }),
   }),
   query: z.object(returnedFields),
-  success: { status: 200, data: connection, description: 'The connection, ready.' },
+  success: { data: connection, description: 'The connection, ready.' },
   errors: ['attempt_expired', 'forbidden', 'connection_not_found', 'project_not_found', 'provider_error'],
 }).to(async ({ access, by, params, query, deps }) => {
   const completed = await completeSignIn(signInDepsOf(deps), {

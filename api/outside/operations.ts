@@ -1,41 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import { recordEvent, syncWithin } from '#core/accounts/billing/index.ts';
 import { obstacles } from '#core/upkeep/observability/index.ts';
 import { tickInProcess } from '#core/scheduling/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { networkOf } from '../http/client-address.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const health = route({
-  method: 'GET',
-  path: '/health',
+const route = routesOf('Operations');
+
+const health = route('GET /health', {
   id: 'health',
-  tag: 'Operations',
   summary: 'Liveness',
   description: 'The process responds. For Postgres and Temporal see `/ready`.',
   auth: 'none',
-  mcp: false,
   success: {
-    status: 200,
-    data: z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' }),
+    data: component('Health', { status: z.literal('ok') }),
     description: 'Alive.',
   },
 }).to(async () => ({ data: { status: 'ok' } }));
 
-const ready = route({
-  method: 'GET',
-  path: '/ready',
+const ready = route('GET /ready', {
   id: 'ready',
-  tag: 'Operations',
   summary: 'Readiness',
   description:
     'Ready means that Postgres can be reached and has every migration of this release. Temporal is reported but not required: while it is away this process serves reads and accepts runs, which wait. An address with more than 120 requests a minute gets the last finding, at most five seconds old.',
   auth: 'none',
-  mcp: false,
   success: {
-    status: 200,
-    data: z.strictObject({ postgres: z.literal('ok'), temporal: z.enum(['ok', 'away']) }).meta({ id: 'Readiness' }),
+    data: component('Readiness', { postgres: z.literal('ok'), temporal: z.enum(['ok', 'away']) }),
     description: 'Postgres can be reached, and its schema is new enough.',
   },
   errors: ['service_unavailable'],
@@ -48,18 +41,13 @@ const ready = route({
   return { data: { postgres: 'ok', temporal: temporal === undefined ? 'ok' : 'away' } };
 });
 
-const readVersion = route({
-  method: 'GET',
-  path: '/v1/version',
+const readVersion = route('GET /v1/version', {
   id: 'readVersion',
-  tag: 'Operations',
   summary: 'Version of the service',
   description: 'The release, as the changelog names it. `ras doctor` compares it with its own.',
   auth: 'none',
-  mcp: false,
   success: {
-    status: 200,
-    data: z.strictObject({ version: z.string().meta({ example: '1.4.0' }) }).meta({ id: 'Version' }),
+    data: component('Version', { version: z.string().meta({ example: '1.4.0' }) }),
     description: 'The version.',
   },
 }).to(async () => ({ data: { version } }));
@@ -70,19 +58,15 @@ const { version } = z
 
 export const healthRoutes: readonly Route[] = [health, ready, readVersion];
 
-export const schedulerTick = route({
-  method: 'POST',
-  path: '/internal/scheduler/tick',
+export const schedulerTick = route('POST /internal/scheduler/tick', {
   id: 'schedulerTick',
-  tag: 'Operations',
   summary: 'Tick the scheduler from outside',
   description:
     'Runs the tick that the scheduler workflow makes each minute, as a fallback for an external cron. Ticks may overlap. The response does not wait for the end of the tick.',
   auth: 'scheduler-secret',
-  mcp: false,
   success: {
     status: 202,
-    data: z.strictObject({ accepted: z.literal(true), alreadyRunning: z.boolean() }).meta({ id: 'TickAccepted' }),
+    data: component('TickAccepted', { accepted: z.literal(true), alreadyRunning: z.boolean() }),
     description: 'The tick has begun, or the one before is still going on.',
   },
   errors: ['invalid_signature', 'scheduler_unavailable'],
@@ -94,19 +78,14 @@ export const schedulerTick = route({
  */
 const SYNC_MS = 5_000;
 
-export const receivePaymentEvent = route({
-  method: 'POST',
-  path: '/webhooks/stripe',
+export const receivePaymentEvent = route('POST /webhooks/stripe', {
   id: 'receivePaymentEvent',
-  tag: 'Operations',
   summary: 'Take an event of the payment processor',
   description:
     'For the payment processor only. The signature in `Stripe-Signature` is verified over the raw body. An event only causes a look at the current subscriptions of its customer; its content grants nothing. Events of other kinds, of the other mode and repetitions are accepted and ignored.',
   auth: 'stripe-signature',
-  mcp: false,
   success: {
-    status: 200,
-    data: z.strictObject({ received: z.literal(true) }).meta({ id: 'PaymentEventReceived' }),
+    data: component('PaymentEventReceived', { received: z.literal(true) }),
     description: 'The event is on record.',
   },
   errors: ['invalid_signature', 'body_too_large'],

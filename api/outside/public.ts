@@ -2,41 +2,34 @@ import { z } from 'zod';
 import { submitLead } from '#core/accounts/leads/index.ts';
 import { openSharedLink as openLink } from '#core/execution/shared-links/index.ts';
 import { present } from '../http/present.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { networkOf } from '../http/client-address.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
 import { RUN_STATES } from '#core/execution/run-states/index.ts';
 import { data, outcomeFields } from '../v1/runs/result-schema.ts';
-import { emailAddress } from '../http/schemas.ts';
+import { component, emailAddress } from '../http/schemas.ts';
 
-export const readPublicConfig = route({
-  method: 'GET',
-  path: '/public/config',
+const route = routesOf('Operations');
+
+export const readPublicConfig = route('GET /public/config', {
   id: 'readPublicConfig',
-  tag: 'Operations',
   summary: 'Read the public configuration',
   description:
     'The product tag, the launch switches and the rule for sign-ups. The dashboard is not ready while its own switches differ.',
   auth: 'none',
-  mcp: false,
   success: {
-    status: 200,
-    data: z
-      .strictObject({
-        productTag: z.string().meta({ example: 'ras' }),
-        publicUrl: z.string().meta({ description: 'Where this API is.', example: 'https://api.example.com' }),
-        uiOrigin: z.string().meta({
-          description: 'The only origin whose sessions may change anything.',
-          example: 'https://app.example.com',
-        }),
-        signUp: z.enum(['open', 'invited', 'closed']).meta({ description: 'Who may sign up.' }),
-        verifiesAddresses: z.boolean().meta({
-          description: 'Whether an address is confirmed by mail before its first sign-in.',
-        }),
-        commercialAcquisition: z.boolean().meta({ description: 'Whether plans are offered.' }),
-        checkout: z.boolean().meta({ description: 'Whether a checkout can be begun.' }),
-      })
-      .meta({ id: 'PublicConfig' }),
+    data: component('PublicConfig', {
+      productTag: z.string().meta({ example: 'ras' }),
+      publicUrl: z.string().meta({ description: 'Address of this API.', example: 'https://api.example.com' }),
+      uiOrigin: z.string().meta({
+        description: 'The only origin whose sessions may change anything.',
+        example: 'https://app.example.com',
+      }),
+      signUp: z.enum(['open', 'invited', 'closed']).describe('Who may sign up.'),
+      verifiesAddresses: z.boolean().describe('Whether an address is confirmed by mail before its first sign-in.'),
+      commercialAcquisition: z.boolean().describe('Whether plans are offered.'),
+      checkout: z.boolean().describe('Whether a checkout can be begun.'),
+    }),
     description: 'The configuration that is public.',
   },
 }).to(async ({ deps: { config, mailer } }) => ({
@@ -54,29 +47,23 @@ export const readPublicConfig = route({
 /** Matches ten characters or more, not counting white space at the ends. */
 const TEN_CHARACTERS = /^\s*\S[\s\S]{8,}\S\s*$/u;
 
-export const submitBusinessLead = route({
-  method: 'POST',
-  path: '/public/business-leads',
+export const submitBusinessLead = route('POST /public/business-leads', {
   id: 'submitBusinessLead',
-  tag: 'Operations',
   summary: 'Send a business enquiry',
   description:
     'Only from a page of the user interface. Limits an hour: 5 from one address, 20 from one network and 200 in all, of which 100 may be repeated ones. The response is the same for an enquiry that was taken for a robot’s.',
   auth: 'ui-origin',
-  mcp: false,
-  body: z
-    .strictObject({
-      name: nameOf(100),
-      email: emailAddress,
-      company: nameOf(200),
-      message: z.string().min(10).max(5_000).regex(TEN_CHARACTERS, 'at least 10 characters').trim(),
-      // People do not see this field, so only a robot fills it in.
-      website: z.string().max(300).optional().meta({ description: 'Leave this empty.' }),
-    })
-    .meta({ id: 'BusinessLead' }),
+  body: component('BusinessLead', {
+    name: nameOf(100),
+    email: emailAddress,
+    company: nameOf(200),
+    message: z.string().min(10).max(5_000).regex(TEN_CHARACTERS, 'at least 10 characters').trim(),
+    // People do not see this field, so only a robot fills it in.
+    website: z.string().max(300).optional().describe('Leave this empty.'),
+  }),
   success: {
     status: 202,
-    data: z.strictObject({ accepted: z.literal(true) }).meta({ id: 'BusinessLeadAccepted' }),
+    data: component('BusinessLeadAccepted', { accepted: z.literal(true) }),
     description: 'Accepted.',
   },
   errors: ['origin_not_allowed', 'rate_limited'],
@@ -90,36 +77,31 @@ export const submitBusinessLead = route({
   return { data: { accepted: true } };
 });
 
-const sharedResult = z
-  .strictObject({
-    routineName: z.string(),
-    state: z.enum(RUN_STATES),
-    outcome: outcomeFields.outcome,
-    outcomeSummary: outcomeFields.outcomeSummary,
-    result: z.string().nullable(),
-    data,
-    resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
-      description: 'The schema of its data, without the descriptions that the model was given.',
-    }),
-    finishedAt: timestamp.nullable(),
-    expiresAt: timestamp.meta({ description: 'When the link ends.' }),
-  })
-  .meta({ id: 'SharedResult' });
+const sharedResult = component('SharedResult', {
+  routineName: z.string(),
+  state: z.enum(RUN_STATES),
+  outcome: outcomeFields.outcome,
+  outcomeSummary: outcomeFields.outcomeSummary,
+  result: z.string().nullable(),
+  data,
+  resultSchema: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('The schema of the data, without the descriptions for the model.'),
+  finishedAt: timestamp.nullable(),
+  expiresAt: timestamp.describe('When the link ends.'),
+});
 
-export const openSharedLink = route({
-  method: 'POST',
-  path: '/public/shared-results',
+export const openSharedLink = route('POST /public/shared-results', {
   id: 'openSharedLink',
-  tag: 'Operations',
   summary: 'Read a result by its link',
   description:
     'From a page of the user interface only, at most 60 times a minute from one network. The token stands in the body, so that no log has it. A link that is unknown, has ended or whose result is erased gets the same 404.',
   auth: 'ui-origin',
-  mcp: false,
-  body: z
-    .strictObject({ token: z.string().max(200).meta({ description: 'The part of the address behind its #.' }) })
-    .meta({ id: 'OpenSharedLink' }),
-  success: { status: 200, data: sharedResult, description: 'The result.' },
+  body: component('OpenSharedLink', {
+    token: z.string().max(200).describe('The part of the address behind its #.'),
+  }),
+  success: { data: sharedResult, description: 'The result.' },
   errors: ['origin_not_allowed', 'rate_limited', 'link_not_found'],
 }).to(async ({ access, body: { token }, deps }) => ({
   data: present(sharedResult, await openLink(deps.database, token, networkOf(access.clientAddress, 'wide'))),

@@ -3,6 +3,7 @@ import { ALL_DIGESTS, optIn, optOut, UNSUBSCRIBE_PATH, type OptOut } from '#core
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { FORM_POLICY } from '../middleware/headers.ts';
+import { htmlPage } from '#lib/text.ts';
 
 /**
  * Serves the links that unsubscribe. A GET only shows a button, because mail scanners follow links; a POST
@@ -57,18 +58,10 @@ function show(ctx: Context, { text, button }: Page): void {
   ctx.set('Content-Security-Policy', FORM_POLICY);
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'text/html';
-  ctx.body = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Mail about routines</title>
-</head>
-<body>
-<p>${text}</p>
-${button === undefined ? '' : `<form method="post" action="${button.action}"><button>${button.label}</button></form>`}
-</body>
-</html>
-`;
+  ctx.body = htmlPage(
+    `<meta name="robots" content="noindex">
+<title>Mail about routines</title>`,
+    `<p>${text}</p>
+${button === undefined ? '' : `<form method="post" action="${button.action}"><button>${button.label}</button></form>`}`,
+  );
 }

@@ -4,38 +4,33 @@ import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { instant, nameOf, timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { component, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const apiKey = z
-  .strictObject({
-    id: idOf('apiKey', EXAMPLE.apiKey),
-    name: z.string(),
-    prefix: z.string().meta({ description: 'The part of the key that may be shown.' }),
-    scopes: z.array(z.enum(organizations.SCOPES)),
-    createdBy: z
-      .strictObject({ id: z.string(), name: z.string() })
-      .nullable()
-      .meta({ description: 'The person who made it; null when their account is gone.' }),
-    createdAt: timestamp,
-    expiresAt: timestamp.nullable().meta({ description: 'When it stops working; null for never.' }),
-    lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
-  })
-  .meta({ id: 'ApiKey' });
+const route = routesOf('API keys');
 
-const listApiKeys = route({
-  method: 'GET',
-  path: '/v1/api-keys',
+const apiKey = component('ApiKey', {
+  id: idOf('apiKey'),
+  name: z.string(),
+  prefix: z.string().describe('The part of the key that may be shown.'),
+  scopes: z.array(z.enum(organizations.SCOPES)),
+  createdBy: z
+    .strictObject({ id: z.string(), name: z.string() })
+    .nullable()
+    .describe('The person who made the key; null when their account is gone.'),
+  createdAt: timestamp,
+  expiresAt: timestamp.nullable().describe('When the key stops working; null for never.'),
+  lastUsedAt: timestamp.nullable().describe('Last use of the key, noted at most once a minute.'),
+});
+
+const listApiKeys = route('GET /v1/api-keys', {
   id: 'listApiKeys',
-  tag: 'API keys',
   summary: 'List the API keys of the project',
   auth: 'project-session',
-  mcp: false,
   query: pageQuery('apiKey', {}),
   success: {
-    status: 200,
     data: z.array(apiKey),
-    description: 'Newest first; revoked and expired ones are gone.',
+    description: 'Newest first, without revoked and expired keys.',
   },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
@@ -46,16 +41,12 @@ const listApiKeys = route({
 /** Scopes of a key whose creator names none. */
 const DEFAULT_SCOPES = ['models:read', 'routines:read', 'runs:read', 'runs:write'] as const;
 
-const createApiKey = route({
-  method: 'POST',
-  path: '/v1/api-keys',
+const createApiKey = route('POST /v1/api-keys', {
   id: 'createApiKey',
-  tag: 'API keys',
   summary: 'Create an API key',
   description:
     'Only this response has the key, because the service stores its SHA-256. Only owners and admins make keys with a write scope. A response that is repeated under its `Idempotency-Key` no longer has the key: revoke it and create another.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
   body: z.strictObject({
     name: nameOf(100).meta({ example: 'nightly import' }),
@@ -65,28 +56,22 @@ const createApiKey = route({
       .max(organizations.SCOPES.length)
       .default([...DEFAULT_SCOPES])
       .transform((scopes) => [...new Set(scopes)])
-      .meta({
-        description:
-          '`runs:write` starts, cancels, repeats and pins runs, and answers their questions. Values of variables that such a key gives for a run reach the model as data and not as instructions, unless the key has `routines:write` too; `overridable` of a routine lists the variables that may be given. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
-      }),
-    expiresAt: instant
-      .nullable()
-      .default(null)
-      .meta({ description: 'When it stops working, in the future; null for never.' }),
+      .describe(
+        '`runs:write` starts, cancels, repeats and pins runs, and answers their questions. Values of variables that such a key gives for a run reach the model as data and not as instructions, unless the key has `routines:write` too; `overridable` of a routine lists the variables that may be given. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
+      ),
+    expiresAt: instant.nullable().default(null).describe('When the key stops working, in the future; null for never.'),
   }),
   idempotent: true,
   shownOnce: ['key'],
   success: {
     status: 201,
-    data: z
-      .strictObject({
-        ...apiKey.shape,
-        key: z.string().nullable().meta({
-          description: 'Shown once; null when the response is repeated.',
-          example: 'ras_4fGk29Xa_…',
-        }),
-      })
-      .meta({ id: 'CreatedApiKey' }),
+    data: component('CreatedApiKey', {
+      ...apiKey.shape,
+      key: z.string().nullable().meta({
+        description: 'The key, shown once; null when the response is repeated.',
+        example: 'ras_4fGk29Xa_…',
+      }),
+    }),
     description: 'The API key with its plaintext.',
   },
   errors: ['forbidden', 'limit_reached'],
@@ -99,18 +84,14 @@ const createApiKey = route({
   return { data: { ...present(apiKey, created), key: plaintext } };
 });
 
-const revokeApiKey = route({
-  method: 'DELETE',
-  path: '/v1/api-keys/:apiKeyId',
+const revokeApiKey = route('DELETE /v1/api-keys/:apiKeyId', {
   id: 'revokeApiKey',
-  tag: 'API keys',
   summary: 'Revoke an API key',
   description: 'Takes effect with the next request.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
-  params: z.strictObject({ apiKeyId: idOf('apiKey', EXAMPLE.apiKey) }),
-  success: { status: 200, data: apiKey, description: 'The revoked key.' },
+  params: z.strictObject({ apiKeyId: idOf('apiKey') }),
+  success: { data: apiKey, description: 'The revoked key.' },
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.apiKeyId };
   const revoked = await transaction(deps.database, (tx) => organizations.revokeApiKey(tx, by, input));

@@ -1,84 +1,76 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import * as programs from '#core/accounts/programs/index.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
+
+const route = routesOf('Assistants');
 
 const scopes = z.array(z.enum(SCOPES));
 
-const isVerified = z.boolean().meta({
-  description: 'True when the operator registered it. A client that registered itself is unverified.',
+const isVerified = z
+  .boolean()
+  .describe('True when the operator registered the assistant. A client that registered itself is unverified.');
+
+const assistant = component('Assistant', {
+  id: z.string(),
+  clientName: z.string(),
+  isVerified,
+  scopes,
+  grantedBy: z.strictObject({ id: z.string(), name: z.string() }),
+  createdAt: timestamp,
+  lastUsedAt: timestamp.nullable().describe('Last use, noted at most once a minute.'),
 });
 
-const assistant = z
-  .strictObject({
-    id: z.string(),
-    clientName: z.string(),
-    isVerified,
-    scopes,
-    grantedBy: z.strictObject({ id: z.string(), name: z.string() }),
-    createdAt: timestamp,
-    lastUsedAt: timestamp.nullable().meta({ description: 'Written at most once a minute.' }),
-  })
-  .meta({ id: 'Assistant' });
-
-const asked = z
-  .strictObject({
-    clientId: z.string(),
-    clientName: z.string(),
-    redirectHost: z.string().meta({ description: 'Address to which the browser goes afterwards, with the code.' }),
-    isVerified,
-    scopes,
-  })
-  .meta({ id: 'AskedConsent' });
-
-const oauthQuery = z.string().min(1).max(20_000).meta({
-  description: 'The unchanged `request` of the redirect from the authorization server.',
+const asked = component('AskedConsent', {
+  clientId: z.string(),
+  clientName: z.string(),
+  redirectHost: z.string().describe('Address to which the browser goes afterwards, with the code.'),
+  isVerified,
+  scopes,
 });
 
-const onward = z
-  .strictObject({ redirectTo: z.string().meta({ description: 'Address to which the browser goes.' }) })
-  .meta({ id: 'DecidedConsent' });
+const oauthQuery = z
+  .string()
+  .min(1)
+  .max(20_000)
+  .describe('The unchanged `request` of the redirect from the authorization server.');
+
+const onward = component('DecidedConsent', {
+  redirectTo: z.string().describe('Address to which the browser goes.'),
+});
 
 const MAY_BE_GONE = ['attempt_not_found', 'attempt_expired'] as const;
 
-const listAssistants = route({
-  method: 'GET',
-  path: '/v1/assistants',
+const listAssistants = route('GET /v1/assistants', {
   id: 'listAssistants',
-  tag: 'Assistants',
   summary: 'List the assistants that people have connected to the project',
   auth: 'project-session',
-  mcp: false,
   success: {
-    status: 200,
     data: z.array(assistant),
-    description: 'Of all people of the project, the latest first; 500 at most.',
+    description: 'The assistants of all people of the project, the latest first; at most 500.',
   },
 }).to(async ({ access, deps }) => {
   const found = await programs.listAssistants(deps.database, access.projectId);
   return { data: found.map((each) => present(assistant, each)) };
 });
 
-const revokeAssistant = route({
-  method: 'DELETE',
-  path: '/v1/assistants/:assistantId',
+const revokeAssistant = route('DELETE /v1/assistants/:assistantId', {
   id: 'revokeAssistant',
-  tag: 'Assistants',
   summary: 'Revoke the access of an assistant',
   description:
-    'Takes effect with its next request. People disconnect their own assistants; owners and admins also those of others.',
+    'Takes effect with the next request of the assistant. People disconnect their own assistants; owners and admins also disconnect those of other people.',
   auth: 'project-session',
-  mcp: false,
   params: z.strictObject({
     assistantId: z
       .string()
       .regex(/^[A-Za-z0-9]{1,64}$/)
-      .meta({ description: 'Its id, as the list has it.' }),
+      .describe('Id of the assistant, from the list of assistants.'),
   }),
-  success: { status: 200, data: assistant, description: 'The assistant without access.' },
+  success: { data: assistant, description: 'The assistant without access.' },
   errors: ['forbidden'],
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.assistantId };
@@ -86,30 +78,22 @@ const revokeAssistant = route({
   return { data: present(assistant, revoked) };
 });
 
-const readAssistantConsent = route({
-  method: 'POST',
-  path: '/v1/assistant-consents/read',
+const readAssistantConsent = route('POST /v1/assistant-consents/read', {
   id: 'readAssistantConsent',
-  tag: 'Assistants',
   summary: 'Read which assistant asks for access',
   auth: 'session',
-  mcp: false,
   body: z.strictObject({ oauthQuery }),
-  success: { status: 200, data: asked, description: 'What it asks for.' },
+  success: { data: asked, description: 'The access that the assistant asks for.' },
   errors: MAY_BE_GONE,
 }).to(async ({ body, deps }) => ({
   data: present(asked, await programs.readAskedConsent(deps.database, body.oauthQuery)),
 }));
 
-const approveAssistantConsent = route({
-  method: 'POST',
-  path: '/v1/assistant-consents/approve',
+const approveAssistantConsent = route('POST /v1/assistant-consents/approve', {
   id: 'approveAssistantConsent',
-  tag: 'Assistants',
   summary: 'Give an assistant access to the project',
-  description: 'Requested scopes only. Owners and admins alone can give scopes that write.',
+  description: 'Only scopes that the assistant requested. Only owners and admins can give scopes that write.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
   body: z.strictObject({
     oauthQuery,
@@ -118,23 +102,19 @@ const approveAssistantConsent = route({
       .max(SCOPES.length)
       .transform((given) => [...new Set(given)]),
   }),
-  success: { status: 200, data: onward, description: 'Given.' },
+  success: { data: onward, description: 'The assistant has access.' },
   errors: [...MAY_BE_GONE, 'forbidden'],
 }).to(async ({ access: { organizationId, projectId, actor }, by, body, deps }) => {
   const input = { organizationId, projectId, sessionId: actor.sessionId, ...body };
   return { data: await programs.approveAssistant(deps, by, input) };
 });
 
-const denyAssistantConsent = route({
-  method: 'POST',
-  path: '/v1/assistant-consents/deny',
+const denyAssistantConsent = route('POST /v1/assistant-consents/deny', {
   id: 'denyAssistantConsent',
-  tag: 'Assistants',
   summary: 'Refuse an assistant',
   auth: 'session',
-  mcp: false,
   body: z.strictObject({ oauthQuery }),
-  success: { status: 200, data: onward, description: 'Refused; it is told so.' },
+  success: { data: onward, description: 'The assistant is refused and told so.' },
   errors: MAY_BE_GONE,
 }).to(async ({ access: { sessionId }, body, deps }) => ({
   data: await programs.denyAssistant(deps, { sessionId, ...body }),

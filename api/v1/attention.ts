@@ -3,137 +3,122 @@ import { ROUTINE_STATES } from '#core/authoring/routines/index.ts';
 import { RUN_REASONS } from '#core/execution/run-states/index.ts';
 import { readAttention as readWhatNeedsAttention } from '#core/upkeep/attention/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { anyId, EXAMPLE, idOf, wordOf } from '../http/schemas.ts';
+import { anyId, component, idOf, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { question } from './questions.ts';
 import { now } from '#lib/clock.ts';
 
 const routine = {
-  routineId: idOf('routine', EXAMPLE.routine),
+  routineId: idOf('routine'),
   routineName: z.string(),
 };
 
-const attention = z
-  .strictObject({
-    held: z
-      .array(
-        z.strictObject({
-          ...routine,
-          runId: idOf('run', EXAMPLE.run),
-          actionId: idOf('action', EXAMPLE.action).meta({ description: 'The first of its open actions.' }),
-          calls: z.number().int().meta({ description: 'Its open actions.' }),
-          toolNames: z.array(z.string()).meta({ description: 'Names of their tools, each once.' }),
-          expiresAt: timestamp.meta({ description: 'When the first of them expires.' }),
-        }),
-      )
-      .meta({ description: 'Runs whose held calls wait for a person (`GET /v1/actions`), the most urgent first.' }),
-    stopped: z
-      .array(
-        z.strictObject({
-          ...routine,
-          state: wordOf(ROUTINE_STATES),
-          reason: z.string(),
-          updatedAt: timestamp,
-        }),
-      )
-      .meta({ description: 'Routines that the service has taken off their schedules, and why.' }),
-    failed: z
-      .array(
-        z.strictObject({
-          ...routine,
-          runId: idOf('run', EXAMPLE.run).meta({ description: 'The latest failed run.' }),
-          reason: wordOf(RUN_REASONS).nullable(),
-          errorMessage: z.string().nullable(),
-          finishedAt: timestamp,
-          runs: z.number().int().meta({ description: 'Failed runs of these 24 hours.' }),
-        }),
-      )
-      .meta({
-        description: 'Routines with a failed run within 24 hours and no success since, without stopped routines.',
+const attention = component('Attention', {
+  held: z
+    .array(
+      z.strictObject({
+        ...routine,
+        runId: idOf('run'),
+        actionId: idOf('action').describe('The first open action of the run.'),
+        calls: z.number().int().describe('Number of open actions of the run.'),
+        toolNames: z.array(z.string()).describe('Names of the tools of these actions, each once.'),
+        expiresAt: timestamp.describe('When the first of these actions expires.'),
       }),
-    withoutTools: z
-      .array(
-        z.strictObject({
-          ...routine,
-          runId: idOf('run', EXAMPLE.run),
-          finishedAt: timestamp,
-        }),
-      )
-      .meta({
-        description:
-          'Routines whose last run, within 24 hours, succeeded without the tools that it called (`warnings` of the run).',
+    )
+    .describe('Runs whose held calls wait for a person (`GET /v1/actions`), the most urgent first.'),
+  stopped: z
+    .array(
+      z.strictObject({
+        ...routine,
+        state: wordOf(ROUTINE_STATES),
+        reason: z.string(),
+        updatedAt: timestamp,
       }),
-    signIns: z
-      .array(
-        z.strictObject({
-          kind: z.enum(['model_account', 'connection']),
-          id: anyId,
-          name: z.string(),
-          ownerId: z.string().nullable().meta({
-            description: 'The only person who can sign in again; null if every member can.',
-          }),
-          ownerName: z.string().nullable(),
-          updatedAt: timestamp,
-        }),
-      )
-      .meta({ description: 'Model accounts and connections that need another sign-in.' }),
-    budgets: z
-      .array(
-        z.strictObject({
-          scope: z.enum(['routine', 'project', 'organization']),
-          scopeId: anyId,
-          name: z.string(),
-          limit: z.enum(['maxTokensPerDay', 'maxCostUsdPerMonth']),
-          percent: z.number().int(),
-        }),
-      )
-      .meta({
-        description: 'Budgets with at least 80 % spent in this day or month (UTC), the fullest first.',
+    )
+    .describe('Routines that the service has taken off their schedules, and why.'),
+  failed: z
+    .array(
+      z.strictObject({
+        ...routine,
+        runId: idOf('run').describe('The latest failed run.'),
+        reason: wordOf(RUN_REASONS).nullable(),
+        errorMessage: z.string().nullable(),
+        finishedAt: timestamp,
+        runs: z.number().int().describe('Failed runs of these 24 hours.'),
       }),
-    skillsBehind: z
-      .array(
-        z.strictObject({
-          ...routine,
-          skills: z.array(z.string()).meta({ description: 'Names of the skills.' }),
-        }),
-      )
-      .meta({
-        description:
-          'Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over.',
+    )
+    .describe('Routines with a failed run within 24 hours and no success since, without stopped routines.'),
+  withoutTools: z
+    .array(
+      z.strictObject({
+        ...routine,
+        runId: idOf('run'),
+        finishedAt: timestamp,
       }),
-    questions: z
-      .array(
-        question.pick({
-          id: true,
-          routineId: true,
-          routineName: true,
-          lastRunId: true,
-          question: true,
-          choices: true,
-          default: true,
-          expiresAt: true,
-        }),
-      )
-      .meta({ description: 'Open questions of runs, the newest first.' }),
-    truncated: z.boolean().meta({ description: 'Whether a list has more than its 20 entries.' }),
-  })
-  .meta({ id: 'Attention' });
+    )
+    .describe(
+      'Routines whose last run, within 24 hours, succeeded without the tools that it called (`warnings` of the run).',
+    ),
+  signIns: z
+    .array(
+      z.strictObject({
+        kind: z.enum(['model_account', 'connection']),
+        id: anyId,
+        name: z.string(),
+        ownerId: z.string().nullable().describe('The only person who can sign in again; null if every member can.'),
+        ownerName: z.string().nullable(),
+        updatedAt: timestamp,
+      }),
+    )
+    .describe('Model accounts and connections that need another sign-in.'),
+  budgets: z
+    .array(
+      z.strictObject({
+        scope: z.enum(['routine', 'project', 'organization']),
+        scopeId: anyId,
+        name: z.string(),
+        limit: z.enum(['maxTokensPerDay', 'maxCostUsdPerMonth']),
+        percent: z.number().int(),
+      }),
+    )
+    .describe('Budgets with at least 80 % spent in this day or month (UTC), the fullest first.'),
+  skillsBehind: z
+    .array(
+      z.strictObject({
+        ...routine,
+        skills: z.array(z.string()).describe('Names of the skills.'),
+      }),
+    )
+    .describe(
+      'Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over.',
+    ),
+  questions: z
+    .array(
+      question.pick({
+        id: true,
+        routineId: true,
+        routineName: true,
+        lastRunId: true,
+        question: true,
+        choices: true,
+        default: true,
+        expiresAt: true,
+      }),
+    )
+    .describe('Open questions of runs, the newest first.'),
+  truncated: z.boolean().describe('Whether a list has more than its 20 entries.'),
+});
 
 const DAY_MS = 86_400_000;
 
-const readAttention = route({
-  method: 'GET',
-  path: '/v1/attention',
+const readAttention = routesOf('Results')('GET /v1/attention', {
   id: 'readAttention',
-  tag: 'Results',
   summary: 'Read what needs attention in the project',
   description: 'At most 20 entries of each kind.',
-  auth: 'key-or-session',
   mcp: { toolset: 'results' },
   scope: 'runs:read',
   success: {
-    status: 200,
     data: attention,
     description: 'The problems; empty lists without any.',
   },

@@ -4,47 +4,42 @@ import { assertAdmin } from '#core/accounts/organizations/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { component, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const auditEvent = z
-  .strictObject({
-    id: idOf('auditEvent', EXAMPLE.auditEvent),
-    organizationId: idOf('organization', EXAMPLE.organization),
-    projectId: idOf('project', EXAMPLE.project).nullable(),
-    actor: z
-      .strictObject({
-        kind: z.enum(['person', 'key', 'system']),
-        id: z.string().nullable(),
-        name: z.string().nullable().meta({
-          description: 'Present name of the person or key; null for the service, and for a deleted account or key.',
-        }),
-        address: z.string().nullable(),
-      })
-      .meta({ description: 'Who, and from where.' }),
-    action: z.enum(AUDIT_ACTIONS),
-    targetId: z.string().meta({ description: 'What was changed.', example: EXAMPLE.apiKey }),
-    details: z
-      .record(z.string(), z.unknown())
-      .meta({ description: 'What changed, as the action has it.', example: { to: 'admin' } }),
-    createdAt: timestamp,
-  })
-  .meta({ id: 'AuditEvent' });
+const auditEvent = component('AuditEvent', {
+  id: idOf('auditEvent'),
+  organizationId: idOf('organization'),
+  projectId: idOf('project').nullable(),
+  actor: z
+    .strictObject({
+      kind: z.enum(['person', 'key', 'system']),
+      id: z.string().nullable(),
+      name: z
+        .string()
+        .nullable()
+        .describe('Present name of the person or key; null for the service, and for a deleted account or key.'),
+      address: z.string().nullable(),
+    })
+    .describe('Who made the change, and from where.'),
+  action: z.enum(AUDIT_ACTIONS),
+  targetId: z.string().meta({ description: 'Id of the changed resource.', example: EXAMPLE.apiKey }),
+  details: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'Details of the change, whose fields depend on `action`.', example: { to: 'admin' } }),
+  createdAt: timestamp,
+});
 
-const listAudit = route({
-  method: 'GET',
-  path: '/v1/audit-events',
+const listAudit = routesOf('Audit')('GET /v1/audit-events', {
   id: 'listAudit',
-  tag: 'Audit',
   summary: 'List the changes in an organization',
   description:
-    'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each is recorded together with the change, and never altered.',
+    'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each entry is recorded together with the change, and never altered.',
   auth: 'session',
-  mcp: false,
   query: pageQuery('auditEvent', {
-    organizationId: idOf('organization', EXAMPLE.organization),
-    projectId: idOf('project', EXAMPLE.project).optional().meta({ description: 'Only changes in this project.' }),
-    action: z.enum(AUDIT_ACTIONS).optional().meta({ description: 'Only this kind of change.' }),
+    organizationId: idOf('organization'),
+    projectId: idOf('project').optional().describe('Only changes in this project.'),
+    action: z.enum(AUDIT_ACTIONS).optional().describe('Only this kind of change.'),
     actorId: z
       .string()
       .regex(/^[A-Za-z0-9_]{1,64}$/)
@@ -54,9 +49,9 @@ const listAudit = route({
       .string()
       .regex(/^[A-Za-z0-9_]{1,64}$/)
       .optional()
-      .meta({ description: 'Only changes of this one.' }),
+      .describe('Only changes of the resource with this id.'),
   }),
-  success: { status: 200, data: z.array(auditEvent), description: 'Newest first.' },
+  success: { data: z.array(auditEvent), description: 'Newest first.' },
   errors: ['organization_not_found', 'forbidden', 'second_factor_required'],
 }).to(async ({ access: { userId }, query, deps }) => {
   const page = pageOf(query);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import {
   beginCheckout,
   checkoutBarrier,
@@ -12,9 +13,9 @@ import {
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const tag = 'Billing';
+const route = routesOf('Billing');
 
 /** Time that a read with `refresh` waits for the processor. */
 const REFRESH_MS = 5_000;
@@ -22,73 +23,66 @@ const REFRESH_MS = 5_000;
 const planName = z.enum(['free', ...PAID_PLANS]);
 const allowances = z.strictObject({
   activeRoutines: z.number().int(),
-  runs: z.number().int().meta({ description: 'Runs in a period.' }),
-  runsAtATime: z.number().int().meta({ description: 'Counts where plans are paid for.' }),
-  apiWrites: z.boolean().meta({ description: 'Whether API keys may write.' }),
+  runs: z.number().int().describe('Runs in a period.'),
+  runsAtATime: z.number().int().describe('Enforced only where plans are paid for.'),
+  apiWrites: z.boolean().describe('Whether API keys may write.'),
 });
 
-const billing = z
-  .strictObject({
-    plan: planName.meta({ description: 'The plan that counts now.' }),
-    source: z.enum(['self_hosted', 'subscription', 'none']),
-    status: z.string().nullable().meta({
-      description: 'Status of the subscription, in the words of the payment processor.',
-      example: 'active',
+const billing = component('Billing', {
+  plan: planName.describe('The plan that applies now.'),
+  source: z.enum(['self_hosted', 'subscription', 'none']),
+  status: z.string().nullable().meta({
+    description: 'Status of the subscription, in the words of the payment processor.',
+    example: 'active',
+  }),
+  subscription: z
+    .strictObject({
+      plan: z.enum(PAID_PLANS).nullable(),
+      priceCents: z.number().int().nullable(),
+      currency: z.string().nullable(),
+      interval: z.string().nullable(),
+      startedAt: timestamp,
+      cancelsAt: timestamp.nullable(),
+    })
+    .nullable(),
+  period: z.strictObject({
+    start: timestamp,
+    end: timestamp,
+    kind: z.enum(['subscription', 'month']),
+  }),
+  allowances,
+  usage: z.strictObject({ activeRoutines: z.number().int(), runs: z.number().int() }),
+  attention: z
+    .strictObject({ code: z.literal('payment_failed'), until: timestamp.nullable() })
+    .nullable()
+    .describe('A failed payment, and the end of access if it stays unpaid.'),
+  isOwner: z.boolean(),
+  checkout: z.strictObject({ available: z.boolean(), reason: z.string().nullable() }),
+  portal: z.strictObject({ available: z.boolean() }),
+  plans: z.array(
+    z.strictObject({
+      plan: planName,
+      priceCents: z.number().int(),
+      currency: z.literal('usd'),
+      allowances,
     }),
-    subscription: z
-      .strictObject({
-        plan: z.enum(PAID_PLANS).nullable(),
-        priceCents: z.number().int().nullable(),
-        currency: z.string().nullable(),
-        interval: z.string().nullable(),
-        startedAt: timestamp,
-        cancelsAt: timestamp.nullable(),
-      })
-      .nullable(),
-    period: z.strictObject({
-      start: timestamp,
-      end: timestamp,
-      kind: z.enum(['subscription', 'month']),
-    }),
-    allowances,
-    usage: z.strictObject({ activeRoutines: z.number().int(), runs: z.number().int() }),
-    attention: z
-      .strictObject({ code: z.literal('payment_failed'), until: timestamp.nullable() })
-      .nullable()
-      .meta({ description: 'A failed payment, and the end of access if it stays unpaid.' }),
-    isOwner: z.boolean(),
-    checkout: z.strictObject({ available: z.boolean(), reason: z.string().nullable() }),
-    portal: z.strictObject({ available: z.boolean() }),
-    plans: z.array(
-      z.strictObject({
-        plan: planName,
-        priceCents: z.number().int(),
-        currency: z.literal('usd'),
-        allowances,
-      }),
-    ),
-    syncedAt: timestamp.nullable().meta({
-      description: 'When the payment processor was last asked.',
-    }),
-  })
-  .meta({ id: 'Billing' });
+  ),
+  syncedAt: timestamp.nullable().describe('When the payment processor was last asked.'),
+});
 
-const readBillingSummary = route({
-  method: 'GET',
-  path: '/v1/billing',
+const readBillingSummary = route('GET /v1/billing', {
   id: 'readBillingSummary',
-  tag,
   summary: 'Read plan, period, allowances and usage',
   description:
     'With `refresh=true` the payment processor is asked first, at most 60 times a minute for an organization. Use it after a return from the processor’s pages; the return itself grants nothing.',
   auth: 'project-session',
-  mcp: false,
   query: z.strictObject({
-    refresh: z.enum(['true', 'false']).default('false').meta({
-      description: 'Ask the payment processor first, for at most five seconds.',
-    }),
+    refresh: z
+      .enum(['true', 'false'])
+      .default('false')
+      .describe('Ask the payment processor first, for at most five seconds.'),
   }),
-  success: { status: 200, data: billing, description: 'The billing of the active organization.' },
+  success: { data: billing, description: 'The billing of the active organization.' },
 }).to(async ({ access, query, deps }) => {
   const { organizationId, actor } = access;
   const { database, payment, planRule } = deps;
@@ -100,29 +94,22 @@ const readBillingSummary = route({
   return { data: presentBilling(summary, deps, actor.role === 'owner') };
 });
 
-const startCheckout = route({
-  method: 'POST',
-  path: '/v1/billing/checkout',
+const startCheckout = route('POST /v1/billing/checkout', {
   id: 'startCheckout',
-  tag,
   summary: 'Begin a checkout on the page of the payment processor',
   description:
-    'An organization with a subscription gets the address of the portal instead. `entrypoint` names the page of the return; an unknown one means the page on billing.',
+    'An organization with a subscription gets the address of the portal instead. `entrypoint` names the page of the return; an unknown name means the page on billing.',
   auth: 'org-owner-session',
-  mcp: false,
   fresh: true,
-  body: z
-    .strictObject({
-      plan: z.enum(PAID_PLANS),
-      entrypoint: z
-        .string()
-        .regex(/^[a-z][a-z0-9_-]{0,49}$/, 'must be a name of at most 50 small letters, digits, - and _')
-        .meta({ example: 'billing' }),
-    })
-    .meta({ id: 'StartCheckout' }),
+  body: component('StartCheckout', {
+    plan: z.enum(PAID_PLANS),
+    entrypoint: z
+      .string()
+      .regex(/^[a-z][a-z0-9_-]{0,49}$/, 'must be a name of at most 50 small letters, digits, - and _')
+      .meta({ example: 'billing' }),
+  }),
   success: {
-    status: 200,
-    data: z.strictObject({ url: z.url(), kind: z.enum(['checkout', 'portal']) }).meta({ id: 'Checkout' }),
+    data: component('Checkout', { url: z.url(), kind: z.enum(['checkout', 'portal']) }),
     description: 'Where to send the browser.',
   },
   errors: ['checkout_disabled', 'provider_error'],
@@ -132,19 +119,14 @@ const startCheckout = route({
   return { data: await beginCheckout({ database, ...payment }, input) };
 });
 
-const openBillingPortal = route({
-  method: 'POST',
-  path: '/v1/billing/portal',
+const openBillingPortal = route('POST /v1/billing/portal', {
   id: 'openBillingPortal',
-  tag,
   summary: 'Open the portal of the payment processor',
-  description: 'There the owner changes or cancels the subscription, its means of payment and its addresses.',
+  description: 'In the portal the owner changes or cancels the subscription, its means of payment and its addresses.',
   auth: 'org-owner-session',
-  mcp: false,
   fresh: true,
   success: {
-    status: 200,
-    data: z.strictObject({ url: z.url() }).meta({ id: 'BillingPortal' }),
+    data: component('BillingPortal', { url: z.url() }),
     description: 'Where to send the browser, soon.',
   },
   errors: ['billing_account_missing', 'provider_error'],

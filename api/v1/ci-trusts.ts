@@ -6,10 +6,10 @@ import { nameOf, timestamp } from '#lib/schemas.ts';
 import { networkOf } from '../http/client-address.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, iso, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { component, idOf, iso, pageOf, pageQuery } from '../http/schemas.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const tag = 'API keys';
+const route = routesOf('API keys');
 const scopes = z.array(z.enum(SCOPES));
 
 const issuer = z.string().max(300).meta({
@@ -35,60 +35,48 @@ const subjectPattern = z
     example: 'repo:acme/site:ref:refs/heads/main',
   });
 
-const ciTrust = z
-  .strictObject({
-    id: idOf('ciTrust', EXAMPLE.ciTrust),
-    name: z.string(),
-    issuer,
-    audience,
-    subjectPattern: z.string(),
-    scopes,
-    createdBy: z
-      .strictObject({ id: z.string(), name: z.string() })
-      .meta({ description: 'The person in whose name the keys are made.' }),
-    createdAt: timestamp,
-  })
-  .meta({ id: 'CiTrust' });
+const ciTrust = component('CiTrust', {
+  id: idOf('ciTrust'),
+  name: z.string(),
+  issuer,
+  audience,
+  subjectPattern: z.string(),
+  scopes,
+  createdBy: z
+    .strictObject({ id: z.string(), name: z.string() })
+    .describe('The person in whose name the keys are made.'),
+  createdAt: timestamp,
+});
 
-const listCiTrusts = route({
-  method: 'GET',
-  path: '/v1/ci-trusts',
+const listCiTrusts = route('GET /v1/ci-trusts', {
   id: 'listCiTrusts',
-  tag,
   summary: 'List the CI sign-ins of the project',
   auth: 'project-session',
-  mcp: false,
   query: pageQuery('ciTrust', {}),
-  success: { status: 200, data: z.array(ciTrust), description: 'Newest first.' },
+  success: { data: z.array(ciTrust), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const found = await programs.listCiTrusts(deps.database, access.projectId, page);
   return listReply(found, page, (row) => present(ciTrust, row));
 });
 
-const createCiTrust = route({
-  method: 'POST',
-  path: '/v1/ci-trusts',
+const createCiTrust = route('POST /v1/ci-trusts', {
   id: 'createCiTrust',
-  tag,
   summary: 'Let the jobs of a CI system sign in',
   description:
     'A job of GitHub Actions, GitLab CI or another issuer of OpenID Connect then exchanges its ID token for an API key that works for an hour: the CI system stores no secret. Only owners and admins give scopes that write.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
-  body: z
-    .strictObject({
-      name: nameOf(100).meta({ example: 'Deploy from main' }),
-      issuer,
-      audience,
-      subjectPattern,
-      scopes: scopes
-        .min(1)
-        .max(SCOPES.length)
-        .transform((given) => [...new Set(given)]),
-    })
-    .meta({ id: 'CreateCiTrust' }),
+  body: component('CreateCiTrust', {
+    name: nameOf(100).meta({ example: 'Deploy from main' }),
+    issuer,
+    audience,
+    subjectPattern,
+    scopes: scopes
+      .min(1)
+      .max(SCOPES.length)
+      .transform((given) => [...new Set(given)]),
+  }),
   idempotent: true,
   success: { status: 201, data: ciTrust, description: 'The CI sign-in.' },
   errors: ['forbidden', 'limit_reached'],
@@ -98,51 +86,38 @@ const createCiTrust = route({
   return { data: present(ciTrust, created) };
 });
 
-const deleteCiTrust = route({
-  method: 'DELETE',
-  path: '/v1/ci-trusts/:ciTrustId',
+const deleteCiTrust = route('DELETE /v1/ci-trusts/:ciTrustId', {
   id: 'deleteCiTrust',
-  tag,
   summary: 'End a CI sign-in',
-  description: 'Keys that its jobs hold are revoked with it.',
+  description: 'The keys that CI jobs got by this sign-in are revoked too.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
-  params: z.strictObject({ ciTrustId: idOf('ciTrust', EXAMPLE.ciTrust) }),
-  success: { status: 200, data: ciTrust, description: 'The ended CI sign-in.' },
+  params: z.strictObject({ ciTrustId: idOf('ciTrust') }),
+  success: { data: ciTrust, description: 'The ended CI sign-in.' },
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.ciTrustId };
   const deleted = await transaction(deps.database, (tx) => programs.deleteCiTrust(tx, by, input));
   return { data: present(ciTrust, deleted) };
 });
 
-const exchangeIdToken = route({
-  method: 'POST',
-  path: '/v1/auth/ci-token',
+const exchangeIdToken = route('POST /v1/auth/ci-token', {
   id: 'exchangeIdToken',
-  tag,
   summary: 'Exchange the ID token of a CI job for an API key',
   description:
     'The project must trust the issuer, audience and subject of the token, and a published key of the issuer must have signed it. `ras login --oidc` calls this operation.',
   auth: 'none',
-  mcp: false,
-  body: z
-    .strictObject({
-      projectId: idOf('project', EXAMPLE.project),
-      token: z.string().min(1).max(20_000).meta({ description: 'The ID token, a JSON Web Token.' }),
-    })
-    .meta({ id: 'ExchangeIdToken' }),
+  body: component('ExchangeIdToken', {
+    projectId: idOf('project'),
+    token: z.string().min(1).max(20_000).describe('The ID token, a JSON Web Token.'),
+  }),
   success: {
-    status: 200,
-    data: z
-      .strictObject({
-        key: z.string().meta({ description: 'The API key.', example: 'ras_4fGk29Xa_…' }),
-        projectId: idOf('project', EXAMPLE.project),
-        scopes,
-        expiresAt: timestamp,
-      })
-      .meta({ id: 'CiKey' }),
-    description: 'The key. It is shown here only.',
+    data: component('CiKey', {
+      key: z.string().meta({ description: 'The API key.', example: 'ras_4fGk29Xa_…' }),
+      projectId: idOf('project'),
+      scopes,
+      expiresAt: timestamp,
+    }),
+    description: 'The key. No other response shows it.',
   },
   errors: ['invalid_id_token', 'forbidden', 'limit_reached', 'rate_limited', 'service_unavailable'],
 }).to(async ({ body, by, deps }) => {

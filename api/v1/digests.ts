@@ -4,61 +4,52 @@ import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { component, idOf } from '../http/schemas.ts';
+import { routesOf, type Route } from '../route.ts';
 import { scheduleFields } from '#core/authoring/definition/index.ts';
 import { deliveryOf, mailDelivery } from './settings-schemas.ts';
 
-const tag = 'Results';
+const route = routesOf('Results');
 
 const fields = {
   frequency: z.enum(digests.FREQUENCIES),
-  weekday: z.enum(digests.WEEKDAYS).meta({ description: 'The day of a weekly digest.' }),
+  weekday: z.enum(digests.WEEKDAYS).describe('The day of a weekly digest.'),
   hour: z.number().int().min(0).max(23).meta({ description: 'Hour of the day in the time zone.', example: 8 }),
   timezone: scheduleFields.timezone,
 };
 
-const digest = z
-  .strictObject({
+const digest = component(
+  'Digest',
+  {
     ...fields,
-    nextAt: timestamp.nullable().meta({ description: 'When the next one is due; null when off.' }),
+    nextAt: timestamp.nullable().describe('When the next digest is due; null when off.'),
     mailDelivery,
-  })
-  .meta({
-    id: 'Digest',
-    description: 'When the caller gets the digest of a project; `off` after unsubscribing.',
-  });
+  },
+  { description: 'When the caller gets the digest of a project; `off` after unsubscribing.' },
+);
 
-const params = z.strictObject({ projectId: idOf('project', EXAMPLE.project) });
+const params = z.strictObject({ projectId: idOf('project') });
 
-const readDigest = route({
-  method: 'GET',
-  path: '/v1/projects/:projectId/digest',
+const readDigest = route('GET /v1/projects/:projectId/digest', {
   id: 'readDigest',
-  tag,
   summary: 'Read the times of your digest of a project',
   auth: 'session',
-  mcp: false,
   params,
-  success: { status: 200, data: digest, description: 'Your choice.' },
+  success: { data: digest, description: 'Your choice.' },
 }).to(async ({ access, params: { projectId }, deps }) => {
   const { userId } = access;
   return { data: presented(await digests.readDigest(deps.database, { userId, projectId }), deps) };
 });
 
-const updateDigest = route({
-  method: 'PATCH',
-  path: '/v1/projects/:projectId/digest',
+const updateDigest = route('PATCH /v1/projects/:projectId/digest', {
   id: 'updateDigest',
-  tag,
   summary: 'Choose the times of your digest of a project',
   description:
     'For the caller alone. A digest has the new results and problems since the previous one. Digests that are due at the same time are one mail about all their projects. Without news there is no mail, and there are never two on one date.',
   auth: 'session',
-  mcp: false,
   params,
   body: z.strictObject(fields).partial().meta({ id: 'UpdateDigest' }),
-  success: { status: 200, data: digest, description: 'Your choice.' },
+  success: { data: digest, description: 'Your choice.' },
   errors: ['invalid_timezone'],
 }).to(async ({ access, params: { projectId }, body, deps }) => {
   const { userId } = access;

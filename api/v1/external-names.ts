@@ -11,7 +11,7 @@ const externalKey = z
     'must be 1 to 63 lower-case letters, digits, dots, underscores or hyphens, the first a letter or digit',
   )
   .meta({
-    description: 'Your own name for it, unique in the project. After archiving or deletion the name is free again.',
+    description: 'Your own name for the resource, unique in the project. Archiving or deletion frees the name.',
     example: 'weekly-seo-audit',
   });
 
@@ -24,7 +24,7 @@ const managedFrom = z
   .string()
   .min(1)
   .max(63)
-  .meta({ description: 'Folder that keeps it. It is the `name` in its `ras.yaml`.' });
+  .describe('Folder that keeps the resource: the `name` in the `ras.yaml` of the folder.');
 
 /** Fields of the external name in a request that creates a routine or skill. */
 export const namedFields = {
@@ -42,20 +42,18 @@ export const shownName = {
   externalKey: z
     .string()
     .nullable()
-    .meta({ id: 'ExternalKey', description: 'Its name for programs; null without one.' }),
+    .meta({ id: 'ExternalKey', description: 'Name of the resource for programs; null without one.' }),
   managedBy,
-  managedFrom: z.string().nullable().meta({
-    description: 'The name of the folder of files that keeps it; null without one.',
-  }),
-  driftedAt: timestamp.nullable().meta({
-    description: 'Time of the last change that its keeper did not make; null after the keeper has written it again.',
-  }),
-  driftedBy: author.nullable().meta({ description: 'Author of that change; null without one.' }),
+  managedFrom: z.string().nullable().describe('Name of the folder of files that keeps the resource; null without one.'),
+  driftedAt: timestamp
+    .nullable()
+    .describe('Time of the last change that the keeper did not make; null after the keeper writes again.'),
+  driftedBy: author.nullable().describe('Author of that change; null without one.'),
 };
 
 export const keyParams = z.strictObject({ externalKey });
 
 export const nameFilters = {
-  externalKey: externalKey.optional().meta({ description: 'Only the one with this key.' }),
-  managedBy: z.enum(MANAGERS).optional().meta({ description: 'Only those with this keeper.' }),
+  externalKey: externalKey.optional().describe('Only the resource with this external key.'),
+  managedBy: z.enum(MANAGERS).optional().describe('Only resources with this keeper.'),
 };

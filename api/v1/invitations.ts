@@ -4,46 +4,39 @@ import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { emailAddress, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { component, emailAddress, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { routesOf, type Route } from '../route.ts';
 import { organization } from './organizations.ts';
 
-const tag = 'Members';
+const route = routesOf('Members');
 
 const role = z.enum(['admin', 'member']);
 
-const invitation = z
-  .strictObject({
-    id: idOf('invitation', EXAMPLE.invitation),
-    organizationId: idOf('organization', EXAMPLE.organization),
-    email: z.string().meta({ example: 'grace@example.com' }),
-    role,
-    createdAt: timestamp,
-    expiresAt: timestamp,
-  })
-  .meta({ id: 'Invitation' });
-
-const organizationId = idOf('organization', EXAMPLE.organization);
-const invitationParams = z.strictObject({
-  organizationId,
-  invitationId: idOf('invitation', EXAMPLE.invitation),
+const invitation = component('Invitation', {
+  id: idOf('invitation'),
+  organizationId: idOf('organization'),
+  email: z.string().meta({ example: 'grace@example.com' }),
+  role,
+  createdAt: timestamp,
+  expiresAt: timestamp,
 });
 
-const listInvitations = route({
-  method: 'GET',
-  path: '/v1/organizations/:organizationId/invitations',
+const organizationId = idOf('organization');
+const invitationParams = z.strictObject({
+  organizationId,
+  invitationId: idOf('invitation'),
+});
+
+const listInvitations = route('GET /v1/organizations/:organizationId/invitations', {
   id: 'listInvitations',
-  tag,
   summary: 'List open invitations',
   description: 'Needs the role owner or admin.',
   auth: 'session',
-  mcp: false,
   params: z.strictObject({ organizationId }),
   query: pageQuery('invitation', {}),
   success: {
-    status: 200,
     data: z.array(invitation),
-    description: 'Newest first; accepted and expired ones are gone.',
+    description: 'Newest first, without accepted and expired invitations.',
   },
   errors: ['forbidden'],
 }).to(async ({ access, params, query, deps }) => {
@@ -52,16 +45,12 @@ const listInvitations = route({
   return listReply(found, page, (row) => present(invitation, row));
 });
 
-const createInvitation = route({
-  method: 'POST',
-  path: '/v1/organizations/:organizationId/invitations',
+const createInvitation = route('POST /v1/organizations/:organizationId/invitations', {
   id: 'createInvitation',
-  tag,
   summary: 'Invite a person by e-mail address',
   description:
-    'Needs the role owner or admin. The invitation is valid for seven days and only for this address, and replaces an earlier one. Only this response has the token, and the mail if there is a mail server. Ownership can be handed over to a member afterwards.',
+    'Needs the role owner or admin. The invitation is valid for seven days and only for this address, and replaces an earlier one. Only this response has the token; with a mail server, the invitation mail has it too. Ownership can be handed over to a member afterwards.',
   auth: 'session',
-  mcp: false,
   fresh: true,
   params: z.strictObject({ organizationId }),
   body: z.strictObject({ email: emailAddress, role: role.default('member') }),
@@ -69,12 +58,10 @@ const createInvitation = route({
   shownOnce: ['token'],
   success: {
     status: 201,
-    data: z
-      .strictObject({
-        ...invitation.shape,
-        token: z.string().nullable().meta({ description: 'Shown once; null when the response is repeated.' }),
-      })
-      .meta({ id: 'CreatedInvitation' }),
+    data: component('CreatedInvitation', {
+      ...invitation.shape,
+      token: z.string().nullable().describe('Shown once; null when the response is repeated.'),
+    }),
     description: 'The invitation with its token.',
   },
   errors: ['forbidden', 'already_member', 'limit_reached'],
@@ -84,17 +71,13 @@ const createInvitation = route({
   return { data: { ...present(invitation, created), token } };
 });
 
-const deleteInvitation = route({
-  method: 'DELETE',
-  path: '/v1/organizations/:organizationId/invitations/:invitationId',
+const deleteInvitation = route('DELETE /v1/organizations/:organizationId/invitations/:invitationId', {
   id: 'deleteInvitation',
-  tag,
   summary: 'Withdraw an invitation',
   description: 'Needs the role owner or admin.',
   auth: 'session',
-  mcp: false,
   params: invitationParams,
-  success: { status: 200, data: invitation, description: 'The withdrawn invitation.' },
+  success: { data: invitation, description: 'The withdrawn invitation.' },
   errors: ['forbidden'],
 }).to(async ({ by, params, deps }) => {
   const input = { organizationId: params.organizationId, id: params.invitationId };
@@ -102,20 +85,16 @@ const deleteInvitation = route({
   return { data: present(invitation, deleted) };
 });
 
-const acceptInvitation = route({
-  method: 'POST',
-  path: '/v1/invitations/accept',
+const acceptInvitation = route('POST /v1/invitations/accept', {
   id: 'acceptInvitation',
-  tag,
   summary: 'Accept an invitation',
   description:
     'Needs a sign-in with the invited address. Uses up the invitation. An unknown or expired token, or one for another address, gets the same 404.',
   auth: 'session',
-  mcp: false,
   body: z.strictObject({
-    token: z.string().max(100).meta({ description: 'From the mail, or from the person who invited you.' }),
+    token: z.string().max(100).describe('From the mail, or from the person who invited you.'),
   }),
-  success: { status: 200, data: organization, description: 'The organization you now belong to.' },
+  success: { data: organization, description: 'The organization you now belong to.' },
   errors: ['invitation_not_found', 'limit_reached'],
 }).to(async ({ by, body, deps }) => ({
   data: present(

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import { patchFigures, type ModelOption } from '#core/models/directory/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import type { ProjectSessionAccess } from '../access.ts';
 import type { Deps } from '../deps.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { modelOption, presentOption } from './models.ts';
 
 /** At most a dollar per token, with as many digits as any server sends. */
@@ -20,30 +21,24 @@ export const modelId = z
   .max(300)
   .meta({ description: 'The id of a model of a source.', example: 'fixture/writer-small' });
 
-const figuresPatch = z
-  .strictObject({
-    modelId,
-    contextTokens: tokens.optional().meta({ example: 32_768 }),
-    maxOutputTokens: tokens.optional(),
-    prices: z
-      .strictObject({ input: price, output: price, cachedInput: price.nullable().default(null) })
-      .nullable()
-      .optional(),
-  })
-  .meta({ id: 'UpdateModelFigures' });
+const figuresPatch = component('UpdateModelFigures', {
+  modelId,
+  contextTokens: tokens.optional().meta({ example: 32_768 }),
+  maxOutputTokens: tokens.optional(),
+  prices: z
+    .strictObject({ input: price, output: price, cachedInput: price.nullable().default(null) })
+    .nullable()
+    .optional(),
+});
 
-const updateModelFigures = route({
-  method: 'PATCH',
-  path: '/v1/model-figures',
+const updateModelFigures = routesOf('Models')('PATCH /v1/model-figures', {
   id: 'updateModelFigures',
-  tag: 'Models',
   summary: 'Enter the context window, output limit or prices of a model by hand',
   description:
     'Sets figures that neither the model’s server nor the operator states, for the whole organization. Needs the role owner or admin. A missing field keeps its value; null removes it. If the operator limits the spending of organizations, only the operator can set prices (403).',
   auth: 'project-session',
-  mcp: false,
   body: figuresPatch,
-  success: { status: 200, data: modelOption, description: 'The model as it is now.' },
+  success: { data: modelOption, description: 'The model as it is now.' },
   errors: ['invalid_model', 'forbidden', 'limit_reached', 'models_unavailable'],
 }).to(async ({ access, by, body, deps }) => {
   const { modelId: id, ...patch } = body;

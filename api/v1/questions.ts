@@ -1,114 +1,87 @@
 import { z } from 'zod';
 import * as questions from '#core/execution/questions/index.ts';
-import { timestamp } from '#lib/schemas.ts';
+import { keyOf, timestamp } from '#lib/schemas.ts';
 import { mayWriteRoutines, programOf } from '../access.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { component, idOf, pageOf, pageQuery, sentencesOf, wordOf } from '../http/schemas.ts';
+import { routesOf, type Route } from '../route.ts';
 import { author } from './routines/version-schemas.ts';
 
-const tag = 'Runs';
+const route = routesOf('Runs');
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-const STATES = Object.keys(questions.QUESTION_STATES) as [questions.QuestionState, ...questions.QuestionState[]];
+const runId = idOf('run');
 
-const runId = idOf('run', EXAMPLE.run);
+export const question = component('AskedQuestion', {
+  id: idOf('question'),
+  routineId: idOf('routine'),
+  routineName: z.string(),
+  runId: runId.describe('The run that asked the question first.'),
+  lastRunId: runId.describe('The last run that asked the same question.'),
+  times: z.number().int().describe('How many times runs have asked the question.'),
+  question: z.string().nullable().describe('The question as a model wrote it; null once it is erased.'),
+  choices: z.array(z.string()).nullable().describe('Answers that the model proposes.'),
+  default: z.string().nullable().describe('Answer that counts until there is another; null without one.'),
+  state: wordOf(questions.QUESTION_STATES).describe(sentencesOf(questions.QUESTION_STATES)),
+  answer: z.string().nullable(),
+  answeredBy: author.nullable(),
+  decidedAt: timestamp.nullable().describe('When the question was answered, expired or closed.'),
+  answerRunId: runId.nullable().describe('The run that the answer has started.'),
+  runRefused: z
+    .string()
+    .nullable()
+    .describe('The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`.'),
+  expiresAt: timestamp,
+  createdAt: timestamp,
+  lastAskedAt: timestamp,
+});
 
-export const question = z
-  .strictObject({
-    id: idOf('question', EXAMPLE.question),
-    routineId: idOf('routine', EXAMPLE.routine),
-    routineName: z.string(),
-    runId: runId.meta({ description: 'The run that asked it first.' }),
-    lastRunId: runId.meta({ description: 'The last run that asked the same.' }),
-    times: z.number().int().meta({ description: 'How many times runs have asked it.' }),
-    question: z.string().nullable().meta({ description: 'As a model wrote it; null once it is erased.' }),
-    choices: z.array(z.string()).nullable().meta({ description: 'Answers that the model proposes.' }),
-    default: z
-      .string()
-      .nullable()
-      .meta({ description: 'Answer that counts until there is another; null without one.' }),
-    state: wordOf(STATES).meta({
-      description: Object.entries(questions.QUESTION_STATES)
-        .map(([state, meaning]) => `\`${state}\`: ${meaning}.`)
-        .join(' '),
-    }),
-    answer: z.string().nullable(),
-    answeredBy: author.nullable(),
-    decidedAt: timestamp.nullable().meta({ description: 'When it was answered, expired or closed.' }),
-    answerRunId: runId.nullable().meta({ description: 'The run that the answer has started.' }),
-    runRefused: z.string().nullable().meta({
-      description:
-        'The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`.',
-    }),
-    expiresAt: timestamp,
-    createdAt: timestamp,
-    lastAskedAt: timestamp,
-  })
-  .meta({ id: 'AskedQuestion' });
-
-const params = z.strictObject({ questionId: idOf('question', EXAMPLE.question) });
+const params = z.strictObject({ questionId: idOf('question') });
 
 const VIEW = ['id', 'routineId', 'routineName', 'lastRunId', 'question', 'choices', 'default', 'state', 'expiresAt'];
 
-const listQuestions = route({
-  method: 'GET',
-  path: '/v1/questions',
+const listQuestions = route('GET /v1/questions', {
   id: 'listQuestions',
-  tag,
   summary: 'List the questions of runs',
   description:
-    'Runs of routines with `mayAsk` ask them, and go on without the answer. At most five of a routine are open; the same question counts once.',
-  auth: 'key-or-session',
+    'Runs of routines with `mayAsk` ask questions, and go on without the answer. A routine has at most five open questions; the same question counts once.',
   mcp: { toolset: 'questions', view: VIEW },
   scope: 'runs:read',
   query: pageQuery('question', {
-    state: z.enum(STATES).optional().meta({ description: 'Only those in this state.' }),
-    routineId: idOf('routine', EXAMPLE.routine).optional().meta({ description: 'Questions of this routine only.' }),
-    runId: runId.optional().meta({ description: 'Questions that this run asked, first or last.' }),
+    state: keyOf(questions.QUESTION_STATES).optional().describe('Only questions in this state.'),
+    routineId: idOf('routine').optional().describe('Questions of this routine only.'),
+    runId: runId.optional().describe('Questions that this run asked, first or last.'),
   }),
-  success: { status: 200, data: z.array(question), description: 'Newest first.' },
+  success: { data: z.array(question), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const found = await questions.listQuestions(deps.database, access.projectId, { ...query, page });
   return listReply(found, page, presentQuestion);
 });
 
-const readQuestion = route({
-  method: 'GET',
-  path: '/v1/questions/:questionId',
+const readQuestion = route('GET /v1/questions/:questionId', {
   id: 'readQuestion',
-  tag,
   summary: 'Read a question of a run',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params,
-  success: { status: 200, data: question, description: 'The question.' },
+  success: { data: question, description: 'The question.' },
 }).to(async ({ access, params: { questionId }, deps }) => ({
   data: presentQuestion(await questions.readQuestion(deps.database, access.projectId, questionId)),
 }));
 
 const NOT_EMPTY = 'must not be empty';
 
-const answerQuestion = route({
-  method: 'POST',
-  path: '/v1/questions/:questionId/answer',
+const answerQuestion = route('POST /v1/questions/:questionId/answer', {
   id: 'answerQuestion',
-  tag,
   summary: 'Answer a question of a run',
   description:
-    'Once: another answer is refused, the same one again returns the same. Later runs of the routine are told it; with `afterAnswer: run` one starts now. The answer of a key without `routines:write` is material, and no instruction. It may be another text than the proposed choices.',
-  auth: 'key-or-session',
+    'A question is answered once: the same answer again gets the same response, another answer is refused. Later runs of the routine get the answer; with `afterAnswer: run` a run starts now. The answer of a key without `routines:write` is data, not an instruction. It may be another text than the proposed choices.',
   mcp: { toolset: 'questions', view: [...VIEW, 'answer', 'answerRunId'] },
   scope: 'runs:write',
   params,
-  body: z
-    .strictObject({ answer: z.string().min(1, NOT_EMPTY).max(4_000).regex(/\S/, NOT_EMPTY).trim() })
-    .meta({ id: 'AnswerQuestion' }),
+  body: component('AnswerQuestion', { answer: z.string().min(1, NOT_EMPTY).max(4_000).regex(/\S/, NOT_EMPTY).trim() }),
   idempotent: true,
-  success: { status: 200, data: question, description: 'The answered question.' },
+  success: { data: question, description: 'The answered question.' },
   errors: ['question_closed'],
 }).to(async ({ access, by, params: { questionId }, body: { answer }, deps, newId }) => {
   const { projectId, organizationId, plan } = access;

@@ -5,44 +5,39 @@ import { invalid } from '#lib/errors.ts';
 import { readSchedulePhrase, scheduleInWords } from '#lib/schedule/index.ts';
 import { instantOfThisAge, timestamp } from '#lib/schemas.ts';
 import { present } from '../http/present.ts';
-import { decimal, EXAMPLE, idOf, iso } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { component, decimal, idOf, iso } from '../http/schemas.ts';
+import { routesOf, type Route } from '../route.ts';
 import { SCHEDULE_LIMITS, scheduleFields } from '#core/authoring/definition/index.ts';
 
-const tag = 'Schedules';
+const route = routesOf('Schedules');
 
 const PREVIEWED = 5;
 
-const preview = z
-  .strictObject({
-    schedule: z.string().meta({ description: 'The schedule that is shown.', example: '0 7 * * 1-5' }),
-    inWords: z.string().meta({
-      description: 'The schedule in words. If both day fields are restricted, a day needs to match only one.',
-      example: 'On the 1st to 7th, and also every Monday, at 09:00',
-    }),
-    warnings: z.array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() })).meta({
-      description: 'Warnings that a routine with this schedule would have.',
-    }),
-    times: z.array(timestamp).meta({ description: 'The next five times, fewer up to `endsAt`.' }),
-    jitterSeconds: z.number().int().meta({
-      description: 'How much later than each a run may start; the id of the routine decides.',
-    }),
-  })
-  .meta({ id: 'SchedulePreview' });
+const preview = component('SchedulePreview', {
+  schedule: z.string().meta({ description: 'The schedule that is shown.', example: '0 7 * * 1-5' }),
+  inWords: z.string().meta({
+    description: 'The schedule in words. If both day fields are restricted, a day needs to match only one.',
+    example: 'On the 1st to 7th, and also every Monday, at 09:00',
+  }),
+  warnings: z
+    .array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() }))
+    .describe('Warnings that a routine with this schedule would have.'),
+  times: z.array(timestamp).describe('The next five times, fewer up to `endsAt`.'),
+  jitterSeconds: z
+    .number()
+    .int()
+    .describe('How much later than each time a run may start; the id of the routine decides.'),
+});
 
 const DATE = z.regexes.date.source.slice(1, -1);
 /** Matches a list of dates, at most as many as a routine may skip. */
 const DATES = new RegExp(`^${DATE}(?:,${DATE}){0,${SCHEDULE_LIMITS.skipDates - 1}}$`);
 
-const previewSchedule = route({
-  method: 'GET',
-  path: '/v1/schedules/preview',
+const previewSchedule = route('GET /v1/schedules/preview', {
   id: 'previewSchedule',
-  tag,
   summary: 'Show the next times of a schedule',
   description:
-    'Or the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: English, and only with one reading.',
-  auth: 'key-or-session',
+    'For a wrong schedule, the response has the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: English, and only with one reading.',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   query: z.strictObject({
@@ -54,8 +49,8 @@ const previewSchedule = route({
       example: 'weekdays at 7',
     }),
     timezone: scheduleFields.timezone.default('UTC').meta({ description: 'IANA name.', example: 'UTC' }),
-    startsAt: instantOfThisAge.optional().meta({ description: 'No times before this one.' }),
-    endsAt: instantOfThisAge.optional().meta({ description: 'No times after this one.' }),
+    startsAt: instantOfThisAge.optional().describe('Leaves out earlier times.'),
+    endsAt: instantOfThisAge.optional().describe('Leaves out later times.'),
     skipDates: z
       .string()
       .regex(DATES, 'dates with commas between them')
@@ -71,7 +66,7 @@ const previewSchedule = route({
       example: 600,
     }),
   }),
-  success: { status: 200, data: preview, description: 'The times.' },
+  success: { data: preview, description: 'The times.' },
   errors: ['invalid_schedule', 'invalid_timezone'],
 }).to(async ({ query }) => {
   const schedule = scheduleOf(query);
@@ -96,7 +91,7 @@ function scheduleOf({
   words?: string | undefined;
 }): string {
   if ((schedule === undefined) === (words === undefined)) {
-    throw invalid([{ path: 'schedule', message: 'give a schedule, or words' }]);
+    throw invalid([{ path: 'schedule', message: 'give either schedule or words' }]);
   }
   if (schedule !== undefined) return schedule;
   const read = readSchedulePhrase(words ?? '');
@@ -109,42 +104,32 @@ function scheduleOf({
 const MAX_DAYS = 42;
 const MAX_OCCURRENCES = 2_000;
 
-const occurrences = z
-  .strictObject({
-    occurrences: z.array(
-      z
-        .strictObject({
-          routineId: idOf('routine', EXAMPLE.routine),
-          routineName: z.string(),
-          scheduledFor: timestamp.meta({ description: 'The time of the schedule.' }),
-          startsAt: timestamp.meta({ description: 'Later by the jitter of the routine.' }),
-        })
-        .meta({ id: 'ScheduledOccurrence' }),
-    ),
-    truncated: z.boolean().meta({
-      description: `Whether there are more than ${MAX_OCCURRENCES.toLocaleString('en')}.`,
+const occurrences = component('ScheduledOccurrences', {
+  occurrences: z.array(
+    component('ScheduledOccurrence', {
+      routineId: idOf('routine'),
+      routineName: z.string(),
+      scheduledFor: timestamp.describe('The time of the schedule.'),
+      startsAt: timestamp.describe('`scheduledFor` plus the delay by the jitter of the routine.'),
     }),
-  })
-  .meta({ id: 'ScheduledOccurrences' });
+  ),
+  truncated: z.boolean().describe(`Whether there are more than ${MAX_OCCURRENCES.toLocaleString('en')}.`),
+});
 
-const listScheduledOccurrences = route({
-  method: 'GET',
-  path: '/v1/schedules/occurrences',
+const listScheduledOccurrences = route('GET /v1/schedules/occurrences', {
   id: 'listScheduledOccurrences',
-  tag,
   summary: 'List the times of the active routines',
-  description: `Inside their windows, without their skipped dates. At most ${MAX_DAYS} days.`,
-  auth: 'key-or-session',
+  description: `The times inside the windows of the routines, without their skipped dates. A request covers at most ${MAX_DAYS} days.`,
   mcp: { toolset: 'usage' },
   scope: 'routines:read',
   query: z.strictObject({
-    from: instantOfThisAge.meta({ description: 'Times after this one.' }),
-    to: instantOfThisAge.meta({ description: 'Up to and including this one.' }),
+    from: instantOfThisAge.describe('Only times after this one.'),
+    to: instantOfThisAge.describe('Only times up to this one, itself included.'),
   }),
-  success: { status: 200, data: occurrences, description: 'In the order of their start.' },
+  success: { data: occurrences, description: 'In the order of their start.' },
 }).to(async ({ access, query: { from, to }, deps }) => {
   if (to < from || to.getTime() - from.getTime() > MAX_DAYS * 86_400_000) {
-    throw invalid([{ path: 'to', message: `must be at most ${MAX_DAYS} days after from` }]);
+    throw invalid([{ path: 'to', message: `must not be before \`from\`, and at most ${MAX_DAYS} days after it` }]);
   }
   const range = { from, to, limit: MAX_OCCURRENCES };
   const found = await listOccurrences(deps.database, access.projectId, range);

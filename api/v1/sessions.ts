@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import * as identity from '#core/accounts/identity/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const tag = 'Sessions';
+const route = routesOf('Sessions');
 
 const sessionId = z
   .string()
@@ -14,28 +15,21 @@ const sessionId = z
     example: 'hT2mQx9vKc4Zr8wLdN6bYp1sFj7gUa0E',
   });
 
-const session = z
-  .strictObject({
-    id: sessionId,
-    current: z.boolean().meta({ description: 'True for the session of this request.' }),
-    createdAt: timestamp,
-    updatedAt: timestamp.meta({ description: 'Use prolongs a session about once a day.' }),
-    expiresAt: timestamp,
-    address: z.string().nullable().meta({ description: 'Where it signed in from.' }),
-    userAgent: z.string().nullable(),
-  })
-  .meta({ id: 'Session' });
+const session = component('Session', {
+  id: sessionId,
+  current: z.boolean().describe('True for the session of this request.'),
+  createdAt: timestamp,
+  updatedAt: timestamp.describe('Use prolongs a session about once a day.'),
+  expiresAt: timestamp,
+  address: z.string().nullable().describe('Address from which the person signed in.'),
+  userAgent: z.string().nullable(),
+});
 
-const listSessions = route({
-  method: 'GET',
-  path: '/v1/sessions',
+const listSessions = route('GET /v1/sessions', {
   id: 'listSessions',
-  tag,
   summary: 'List your sessions',
   auth: 'session',
-  mcp: false,
   success: {
-    status: 200,
     data: z.array(session).max(identity.MAX_LISTED_SESSIONS),
     description: `The latest first, at most ${identity.MAX_LISTED_SESSIONS}.`,
   },
@@ -44,17 +38,13 @@ const listSessions = route({
   return { data: found.map((row) => presentSession(row, access.sessionId)) };
 });
 
-const revokeSession = route({
-  method: 'DELETE',
-  path: '/v1/sessions/:sessionId',
+const revokeSession = route('DELETE /v1/sessions/:sessionId', {
   id: 'revokeSession',
-  tag,
   summary: 'End a session',
-  description: 'Takes effect with the next request. Your present one can be ended too.',
+  description: 'Takes effect with the next request. You can also end your present session.',
   auth: 'session',
-  mcp: false,
   params: z.strictObject({ sessionId }),
-  success: { status: 200, data: session, description: 'The session that was ended.' },
+  success: { data: session, description: 'The session that was ended.' },
 }).to(async ({ access: { userId, sessionId: current }, params, deps }) => {
   const key = { userId, id: params.sessionId };
   return { data: presentSession(await identity.revokeSession(deps.database, key), current) };

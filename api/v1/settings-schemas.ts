@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { MailSettings } from '#core/accounts/settings/index.ts';
 import type { Deps } from '../deps.ts';
 
-export const mailDelivery = z.enum(['available', 'unavailable']).meta({
-  description: '`unavailable` without a mail server: settings are stored, but no mail is sent.',
-});
+export const mailDelivery = z
+  .enum(['available', 'unavailable'])
+  .describe('`unavailable` without a mail server: settings are stored, but no mail is sent.');
 
 /** Presents the mail settings; null without settings. */
 export function presentMail(mail: MailSettings | null) {

@@ -5,63 +5,62 @@ import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
 import { nameOf } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { component, idOf } from '../http/schemas.ts';
+import { routesOf, type Route } from '../route.ts';
 import { deliveryOf, mailDelivery } from './settings-schemas.ts';
 import { organization, project } from './organizations.ts';
 
-const tag = 'Organizations and projects';
+const route = routesOf('Organizations and projects');
 
 const budget = z
   .strictObject({
     maxTokensPerDay: z.number().int().nullable(),
     maxCostUsdPerMonth: z.string().nullable(),
   })
-  .meta({ description: 'Limits on the spending of all its runs; null for no limit.' });
+  .describe('Limits on the spending of all its runs; null for no limit.');
 
 const notifications = z.strictObject({
-  mail: settings.mailSettings.nullable().meta({
-    description:
+  mail: settings.mailSettings
+    .nullable()
+    .describe(
       'Recipients of mail about routines without settings of their own, and about the budgets of the project and its organization; null for no one.',
-  }),
+    ),
 });
 
-const mcpEnabled = z.boolean().meta({
-  description:
+const mcpEnabled = z
+  .boolean()
+  .describe(
     'True when programs may reach the project through `/mcp`, with API keys or as connected assistants; true for a new project.',
-});
+  );
 
-const sharedLinksEnabled = z.boolean().meta({
-  description:
+const sharedLinksEnabled = z
+  .boolean()
+  .describe(
     'Whether results can be shared by links that need no sign-in; false for a new project. Switching it off ends every link for good.',
-});
+  );
 
-const organizationDetail = z
-  .strictObject({
-    ...organization.shape,
-    budget,
-    requiresSecondFactor: z.boolean().meta({
-      description:
-        'Members without a second factor get 403 `second_factor_required` for every request in the organization; API keys still work.',
-    }),
-  })
-  .meta({ id: 'OrganizationDetail' });
-const projectDetail = z
-  .strictObject({
-    ...project.shape,
-    budget,
-    runContentDays: z.number().int().meta({
-      description: 'Days after the end of a run until its content is erased; never more than `runDays`.',
-    }),
-    runDays: z.number().int().meta({
-      description: 'Days after the end of a run until it is deleted. Totals of usage stay.',
-    }),
-    notifications,
-    mailDelivery,
-    mcpEnabled,
-    sharedLinksEnabled,
-  })
-  .meta({ id: 'ProjectDetail' });
+const organizationDetail = component('OrganizationDetail', {
+  ...organization.shape,
+  budget,
+  requiresSecondFactor: z
+    .boolean()
+    .describe(
+      'Members without a second factor get 403 `second_factor_required` for every request in the organization; API keys still work.',
+    ),
+});
+const projectDetail = component('ProjectDetail', {
+  ...project.shape,
+  budget,
+  runContentDays: z
+    .number()
+    .int()
+    .describe('Days after the end of a run until its content is erased; never more than `runDays`.'),
+  runDays: z.number().int().describe('Days after the end of a run until it is deleted. Totals of usage stay.'),
+  notifications,
+  mailDelivery,
+  mcpEnabled,
+  sharedLinksEnabled,
+});
 
 const patchFields = {
   name: nameOf(100).meta({ example: 'Website' }),
@@ -69,12 +68,7 @@ const patchFields = {
 };
 const organizationPatch = z.strictObject({ ...patchFields, requiresSecondFactor: z.boolean() }).partial();
 
-const days = z
-  .number()
-  .int()
-  .min(1)
-  .nullable()
-  .meta({ description: 'At most the limit of the service; null for that limit.' });
+const days = z.number().int().min(1).nullable().describe('At most the limit of the service; null for that limit.');
 const projectPatch = z
   .strictObject({
     ...patchFields,
@@ -87,38 +81,30 @@ const projectPatch = z
   .partial();
 
 const organizationParams = z.strictObject({
-  organizationId: idOf('organization', EXAMPLE.organization),
+  organizationId: idOf('organization'),
 });
-const projectParams = z.strictObject({ projectId: idOf('project', EXAMPLE.project) });
+const projectParams = z.strictObject({ projectId: idOf('project') });
 
-const readOrganization = route({
-  method: 'GET',
-  path: '/v1/organizations/:organizationId',
+const readOrganization = route('GET /v1/organizations/:organizationId', {
   id: 'readOrganization',
-  tag,
   summary: 'Read an organization with its budget',
   auth: 'session',
-  mcp: false,
   params: organizationParams,
-  success: { status: 200, data: organizationDetail, description: 'The organization.' },
+  success: { data: organizationDetail, description: 'The organization.' },
 }).to(async ({ access, params: { organizationId }, deps }) => {
   const key = { userId: access.userId, id: organizationId };
   return { data: present(organizationDetail, await settings.readOrganization(deps.database, key)) };
 });
 
-const updateOrganization = route({
-  method: 'PATCH',
-  path: '/v1/organizations/:organizationId',
+const updateOrganization = route('PATCH /v1/organizations/:organizationId', {
   id: 'updateOrganization',
-  tag,
   summary: 'Change the name or the budget of an organization',
   description:
     'Needs the role owner or admin. `budget` is changed field by field. Only an owner with a second factor can set `requiresSecondFactor`, after a fresh proof.',
   auth: 'session',
-  mcp: false,
   params: organizationParams,
   body: organizationPatch.meta({ id: 'UpdateOrganization' }),
-  success: { status: 200, data: organizationDetail, description: 'The organization.' },
+  success: { data: organizationDetail, description: 'The organization.' },
   errors: ['forbidden', 'owner_required', 'reauthentication_required'],
 }).to(async ({ access, by, params: { organizationId }, body, deps }) => {
   if (body.requiresSecondFactor !== undefined) identity.assertFreshProof(access);
@@ -126,50 +112,39 @@ const updateOrganization = route({
   return { data: present(organizationDetail, changed) };
 });
 
-const readProject = route({
-  method: 'GET',
-  path: '/v1/projects/:projectId',
+const readProject = route('GET /v1/projects/:projectId', {
   id: 'readProject',
-  tag,
   summary: 'Read a project with its budget and how long it keeps runs',
   auth: 'session',
-  mcp: false,
   params: projectParams,
-  success: { status: 200, data: projectDetail, description: 'The project.' },
+  success: { data: projectDetail, description: 'The project.' },
 }).to(async ({ access, params: { projectId }, deps }) => {
   const key = { userId: access.userId, id: projectId };
   const found = await settings.readProject(deps.database, key, deps.retention);
   return { data: presentDetail(found, deps) };
 });
 
-const readOwnProject = route({
-  method: 'GET',
-  path: '/v1/project',
+const readOwnProject = route('GET /v1/project', {
   id: 'readOwnProject',
-  tag,
   summary: 'Read the project of the API key',
   description: 'A key belongs to one project and needs no scope for this. A session selects its project.',
   auth: 'key-or-session',
   mcp: { toolset: 'authoring', view: ['id', 'name'], note: 'All tools work in this project' },
-  success: { status: 200, data: project, description: 'The project.' },
+  success: { data: project, description: 'The project.' },
 }).to(async ({ access, deps }) => ({
   data: present(project, await settings.projectOf(deps.database, access.projectId)),
 }));
 
-const updateProject = route({
-  method: 'PATCH',
-  path: '/v1/projects/:projectId',
+const updateProject = route('PATCH /v1/projects/:projectId', {
   id: 'updateProject',
-  tag,
   summary: 'Change the name, the budget, the retention or the notifications of a project',
   description:
     'Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention ' +
     'applies to existing runs within minutes, and erases their content for good.',
   auth: 'session',
-  mcp: false,
   params: projectParams,
   body: projectPatch.meta({ id: 'UpdateProject' }),
-  success: { status: 200, data: projectDetail, description: 'The project.' },
+  success: { data: projectDetail, description: 'The project.' },
   errors: ['forbidden'],
 }).to(async ({ by, params: { projectId }, body, deps }) => {
   const changed = await transaction(deps.database, (tx) =>

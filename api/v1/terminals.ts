@@ -1,21 +1,22 @@
 import { z } from 'zod';
+import { component } from '../http/schemas.ts';
 import * as programs from '#core/accounts/programs/index.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 
-const terminal = z
-  .strictObject({
-    host: z.string().meta({
-      description: 'The name that the terminal gives itself, which proves nothing.',
-      example: 'adas-laptop',
-    }),
-    address: z.string().meta({ description: 'Where its request came from.' }),
-    createdAt: timestamp,
-    expiresAt: timestamp,
-  })
-  .meta({ id: 'TerminalSignIn' });
+const route = routesOf('API keys');
+
+const terminal = component('TerminalSignIn', {
+  host: z.string().meta({
+    description: 'The name that the terminal gives itself, which proves nothing.',
+    example: 'adas-laptop',
+  }),
+  address: z.string().describe('Address from which the request of the terminal came.'),
+  createdAt: timestamp,
+  expiresAt: timestamp,
+});
 
 const params = z.strictObject({
   userCode: z
@@ -26,33 +27,25 @@ const params = z.strictObject({
 
 const MAY_BE_GONE = ['attempt_not_found', 'attempt_expired'] as const;
 
-const readTerminalSignIn = route({
-  method: 'GET',
-  path: '/v1/terminal-sign-ins/:userCode',
+const readTerminalSignIn = route('GET /v1/terminal-sign-ins/:userCode', {
   id: 'readTerminalSignIn',
-  tag: 'API keys',
   summary: 'Read which terminal asks for a key',
   description:
     'The terminal has begun a device sign-in (RFC 8628) at `POST /v1/auth/device/code`. After ten wrong codes in a quarter of an hour the response is 429.',
   auth: 'session',
-  mcp: false,
   params,
-  success: { status: 200, data: terminal, description: 'The terminal that waits.' },
+  success: { data: terminal, description: 'The terminal that waits.' },
   errors: [...MAY_BE_GONE],
 }).to(async ({ access, params: { userCode }, deps }) => ({
   data: present(terminal, await programs.readTerminalSignIn(deps.database, access.userId, userCode)),
 }));
 
-const approveTerminalSignIn = route({
-  method: 'POST',
-  path: '/v1/terminal-sign-ins/:userCode/approve',
+const approveTerminalSignIn = route('POST /v1/terminal-sign-ins/:userCode/approve', {
   id: 'approveTerminalSignIn',
-  tag: 'API keys',
   summary: 'Let a terminal have an API key',
   description:
     'Approve only a code from your own terminal. The terminal then fetches a key of this project with these scopes, named after its host, which expires after 90 days. The rules of `createApiKey` apply.',
   auth: 'project-session',
-  mcp: false,
   fresh: true,
   params,
   body: z.strictObject({
@@ -62,7 +55,7 @@ const approveTerminalSignIn = route({
       .max(SCOPES.length)
       .transform((scopes) => [...new Set(scopes)]),
   }),
-  success: { status: 200, data: terminal, description: 'The terminal may fetch its key.' },
+  success: { data: terminal, description: 'The terminal may fetch its key.' },
   errors: [...MAY_BE_GONE, 'forbidden'],
 }).to(async ({ access, by, params: { userCode }, body: { scopes }, deps }) => {
   const { organizationId, projectId } = access;
@@ -72,16 +65,12 @@ const approveTerminalSignIn = route({
   };
 });
 
-const denyTerminalSignIn = route({
-  method: 'POST',
-  path: '/v1/terminal-sign-ins/:userCode/deny',
+const denyTerminalSignIn = route('POST /v1/terminal-sign-ins/:userCode/deny', {
   id: 'denyTerminalSignIn',
-  tag: 'API keys',
   summary: 'Refuse a terminal',
   auth: 'session',
-  mcp: false,
   params,
-  success: { status: 200, data: terminal, description: 'The terminal is told so.' },
+  success: { data: terminal, description: 'The terminal is told so.' },
   errors: [...MAY_BE_GONE],
 }).to(async ({ access, params: { userCode }, deps }) => ({
   data: present(terminal, await programs.denyTerminalSignIn(deps.database, access.userId, userCode)),

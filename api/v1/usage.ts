@@ -10,8 +10,8 @@ import {
 import { now } from '#lib/clock.ts';
 import { invalid } from '#lib/errors.ts';
 import { present } from '../http/present.ts';
-import { dollars } from '../http/schemas.ts';
-import { route, type Route } from '../route.ts';
+import { component, dollars } from '../http/schemas.ts';
+import { routesOf, type Route } from '../route.ts';
 import { tokenCounts, withTotal } from './runs/result-schema.ts';
 
 const DAY_MS = 86_400_000;
@@ -25,66 +25,58 @@ const sum = {
     description: 'US dollars, a decimal string; null when no step had a price.',
     example: '0.42',
   }),
-  steps: z.number().int().meta({ description: 'Model steps.' }),
+  steps: z.number().int().describe('Number of model steps.'),
 };
 
-const projectUsage = z
-  .strictObject({
-    from: day,
-    to: day,
-    groupBy: z.enum(USAGE_GROUPS),
-    total: z.strictObject(sum),
-    rehearsals: z.strictObject(sum).meta({
-      description: 'The part of the total that rehearsals have used: those that began in this time and are on record.',
-    }),
-    groups: z
-      .array(
-        z.strictObject({
-          key: z.string().meta({
-            description: 'The day, the id of the routine or the id of the model.',
-            example: '2026-11-21',
-          }),
-          ...sum,
-          parts: z
-            .array(
-              z.strictObject({
-                key: z.string().nullable().meta({
-                  description: 'The id of the routine or of the model; null for all others.',
-                  example: 'example/writer-small',
-                }),
-                totalTokens: sum.totalTokens,
-                costUsd: sum.costUsd,
-              }),
-            )
-            .optional()
-            .meta({
-              description: `With \`splitBy\`: the usage of this day by the ${MAX_USAGE_PARTS} that used most in the whole time, and by the others together.`,
-            }),
+const projectUsage = component('ProjectUsage', {
+  from: day,
+  to: day,
+  groupBy: z.enum(USAGE_GROUPS),
+  total: z.strictObject(sum),
+  rehearsals: z
+    .strictObject(sum)
+    .describe('Usage of the rehearsals that began in this time and are on record; part of the total.'),
+  groups: z
+    .array(
+      z.strictObject({
+        key: z.string().meta({
+          description: 'The day, the id of the routine or the id of the model.',
+          example: '2026-11-21',
         }),
-      )
-      .meta({
-        description: `Days in order; or the ${MAX_USAGE_GROUPS} routines or models with the most tokens, the largest first.`,
+        ...sum,
+        parts: z
+          .array(
+            z.strictObject({
+              key: z.string().nullable().meta({
+                description: 'The id of the routine or of the model; null for all others.',
+                example: 'example/writer-small',
+              }),
+              totalTokens: sum.totalTokens,
+              costUsd: sum.costUsd,
+            }),
+          )
+          .optional()
+          .describe(
+            `With \`splitBy\`: the usage of this day by the ${MAX_USAGE_PARTS} that used most in the whole time, and by the others together.`,
+          ),
       }),
-  })
-  .meta({ id: 'ProjectUsage' });
+    )
+    .describe(`Days in order; or the ${MAX_USAGE_GROUPS} routines or models with the most tokens, the largest first.`),
+});
 
-const readProjectUsage = route({
-  method: 'GET',
-  path: '/v1/usage',
+const readProjectUsage = routesOf('Runs')('GET /v1/usage', {
   id: 'readProjectUsage',
-  tag: 'Runs',
   summary: 'Read what the project has used',
   description: `Sums of tokens and cost by calendar day (UTC), over at most ${MAX_DAYS} days. Without \`to\` it ends today, without \`from\` it begins 29 days before its end.`,
-  auth: 'key-or-session',
   mcp: { toolset: 'usage' },
   scope: 'runs:read',
   query: z.strictObject({
-    from: day.optional().meta({ description: 'The first day.' }),
-    to: day.optional().meta({ description: 'The last day.' }),
-    groupBy: z.enum(USAGE_GROUPS).default('day').meta({ description: 'What the usage is summed up by.' }),
-    splitBy: z.enum(USAGE_PARTS).optional().meta({ description: 'What each day is made of; for `groupBy=day` only.' }),
+    from: day.optional().describe('The first day.'),
+    to: day.optional().describe('The last day.'),
+    groupBy: z.enum(USAGE_GROUPS).default('day').describe('What the usage is summed up by.'),
+    splitBy: z.enum(USAGE_PARTS).optional().describe('Splits each day; only for `groupBy=day`.'),
   }),
-  success: { status: 200, data: projectUsage, description: 'The usage.' },
+  success: { data: projectUsage, description: 'The usage.' },
 }).to(async ({ access, query, deps }) => {
   const { groupBy, splitBy } = query;
   const to = query.to ?? isoDay(now());

@@ -180,8 +180,8 @@ function isPassedOver({ overlap, queued, onlyYielding }: Overlap): boolean {
 }
 
 /**
- * SQL condition on `runs`: this tick or the next skips the run as `queue_expired`. Many runs may wait for just as long
- * as the schedule's interval, and the occurrence that falls due then must not be lost with them.
+ * SQL condition on `runs`: this tick or the next skips the run as `queue_expired`. If the longest wait equals the
+ * schedule's interval, the run expires as the next occurrence falls due, and must not make the overlap policy skip it.
  */
 const isAboutToExpire = sql`(state = 'queued' and coalesce(queue_until < now() + interval '5 seconds', false))`;
 

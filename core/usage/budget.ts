@@ -99,7 +99,7 @@ export function limitInWords(limit: {
 /** Says that too little of a limit is left, and who may raise it. */
 export function tooLittleLeft(limit: Parameters<typeof limitInWords>[0]): string {
   const words = capitalized(limitInWords(limit));
-  return `${words} leaves too little for a step. It can be raised by ${RAISED_BY[limit.scope]}.`;
+  return `${words} leaves too little for a step. The limit can be raised by ${RAISED_BY[limit.scope]}.`;
 }
 
 /** Spending is counted by day and month in UTC. */

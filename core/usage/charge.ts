@@ -56,7 +56,10 @@ export async function spendBesideRuns<T>(
 ): Promise<SpentBesideRuns<T>> {
   const limits = await readLimits(database, charge, maxCostUsdPerOrganization);
   if (prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
-    throw new AppError('allowance_exceeded', 'The model has no prices, but its cost is limited here.');
+    throw new AppError(
+      'allowance_exceeded',
+      'A budget limits the cost, but the model has no prices, so its cost cannot be counted.',
+    );
   }
   const whole = { ...NO_USAGE, ...most };
   const charged = await chargeBeforehand(database, limits, {
@@ -93,12 +96,11 @@ async function readLimits(
   { organizationId, projectId, purpose }: Charge,
   cap: OperatorCap,
 ): Promise<ScopeLimits[]> {
-  const found = await db.row<Pick<Budgets, 'project' | 'organization'>>`
+  const found = await db.rowOr<Pick<Budgets, 'project' | 'organization'>>('project_not_found')`
     select ${budgetColumns('p')} as project, ${budgetColumns('o')} as organization
     from projects p join organizations o on o.id = p.organization_id
     where p.id = ${projectId} and o.id = ${organizationId}
   `;
-  if (found === undefined) throw new AppError('project_not_found');
   const routine = { maxTokensPerDay: null, maxCostUsdPerMonth: null };
   const spender = { organizationId, projectId, routineId: purpose, provider: 'gateway' };
   const limits = limitsOf({ ...spender, budgets: { ...found, routine } }, cap);
@@ -134,8 +136,7 @@ function chargeBeforehand(
       ) passed
     `;
     if (passed !== undefined) throw new AppError('allowance_exceeded', tooLittleLeft(passed));
-    const now = await tx.row<{ day: string }>`select ${today}::text as day`;
-    return { ...most, day: now?.day ?? '' };
+    return { ...most, day: await tx.value<string>`select ${today}::text` };
   });
 }
 

@@ -67,7 +67,6 @@ interface ScopeBudget extends Budget {
   readonly scopeId: string;
 }
 
-/** The share of a scope's budget that is spent in its present period. */
 interface ShareUsed {
   readonly scopeId: string;
   readonly budget: 'tokens_day' | 'cost_month';

@@ -148,12 +148,11 @@ function modelRuntimeFaults(role: 'api' | 'worker' | 'runtime', present: Present
     const missing = `MODEL_PROVIDER_${slot}_FILE`;
     if (present[missing] === undefined) faults.push(requiredFor(missing, slot));
   }
-  return [...faults, ...(role === 'runtime' ? sandboxFaults(present) : callerFaults(present, enabled))];
-}
-
-function sandboxFaults(present: Present): string[] {
-  if (!isProduction(present) || present['MODEL_RUNTIME_SANDBOX'] !== 'process') return [];
-  return ['MODEL_RUNTIME_SANDBOX: process isolates nothing and is refused in production'];
+  if (role !== 'runtime') return [...faults, ...callerFaults(present, enabled)];
+  if (isProduction(present) && present['MODEL_RUNTIME_SANDBOX'] === 'process') {
+    faults.push('MODEL_RUNTIME_SANDBOX: process isolates nothing and is refused in production');
+  }
+  return faults;
 }
 
 /** Lists missing settings of the runtime and of sign-in clients. API and workers need both if a provider is enabled. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import sql, { type RawValue } from 'sql-template-tag';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { parseExact } from '../exact-json/parse.ts';
 
 /** A pool or a connection of the driver, which sends the statements. */
@@ -12,10 +13,17 @@ interface Sender {
 /** The parts of a template. Values become parameters; a nested `sql` template becomes part of the statement. */
 type Statement = [text: TemplateStringsArray, ...values: RawValue[]];
 
+/** The error for a row that is missing. */
+type Missing = [code: ErrorCode, message?: string];
+
 /** A pool or a transaction, the first argument of every query. */
 export interface Db extends Sender {
   /** Returns the first row, or undefined. */
   row<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row | undefined>;
+  /** Returns the first row. Throws the error if there is none. */
+  rowOr<Row extends pg.QueryResultRow>(...missing: Missing): (...statement: Statement) => Promise<Row>;
+  /** Returns the first column of the first row. `Value` includes undefined where there may be no row. */
+  value<Value>(...statement: Statement): Promise<Value>;
   /** Returns all rows. Each connection prepares a statement once, under the hash of its text. */
   rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /**
@@ -77,6 +85,18 @@ export function withStatements<T extends Sender>(sender: T): T & Db {
   return Object.assign(sender, {
     rows,
     row: async <Row extends pg.QueryResultRow>(...statement: Statement) => (await rows<Row>(...statement))[0],
+    rowOr:
+      <Row extends pg.QueryResultRow>(...missing: Missing) =>
+      async (...statement: Statement) => {
+        const [row] = await rows<Row>(...statement);
+        if (row === undefined) throw new AppError(...missing);
+        return row;
+      },
+    value: async <Value>(...statement: Statement) => {
+      const [row] = await rows<Record<string, Value>>(...statement);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's type says whether there is a row
+      return Object.values(row ?? {})[0] as Value;
+    },
     plannedRows: async <Row extends pg.QueryResultRow>(...statement: Statement) => {
       const { text, values } = sql(...statement);
       return (await sender.query<Row>({ text, values })).rows;
@@ -100,10 +120,8 @@ class UnnamedStatements extends pg.Client {
 }
 
 /** Reads the common clock of all processes. The time does not change during a transaction. */
-export async function databaseTime(db: Db): Promise<Date> {
-  const time = await db.row<{ now: Date }>`select now()`;
-  if (time === undefined) throw new Error('no time from the database');
-  return time.now;
+export function databaseTime(db: Db): Promise<Date> {
+  return db.value<Date>`select now()`;
 }
 
 /**

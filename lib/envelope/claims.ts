@@ -42,7 +42,7 @@ export const claimsSchema = z.strictObject({
 
 export type Claims = z.output<typeof claimsSchema>;
 
-/** Most bytes of a message before it is signed and encrypted. */
+/** The most bytes of a message before it is signed and encrypted. */
 export const MAX_PLAINTEXT_BYTES = 4 * 1024 * 1024;
 
 /**

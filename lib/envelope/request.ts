@@ -5,6 +5,7 @@ import { parseExact } from '../exact-json/parse.ts';
 import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
 import { now } from '../clock.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 /** Seconds for which an envelope is accepted after it was made; also the most by which the two clocks may differ. */
 const ACCEPT_SECONDS = 60;
@@ -94,7 +95,7 @@ export async function openRequest(
       JSON.parse(new TextDecoder('utf8', { fatal: true }).decode(payload)),
     );
     if (!isForNow(headerCopies(claims), instanceId, seconds)) throw new EnvelopeError();
-    if (!areEqual(header, { ...headerCopies(claims), alg: 'dir', enc: 'A256GCM' })) {
+    if (!isDeepStrictEqual(header, { ...headerCopies(claims), alg: 'dir', enc: 'A256GCM' })) {
       throw new EnvelopeError();
     }
     if (sha256(body).toString('hex') !== claims.bodyHash) throw new EnvelopeError();
@@ -134,11 +135,6 @@ function isForNow(
     seconds <= exp + SKEW_SECONDS &&
     exp - iat <= ACCEPT_SECONDS
   );
-}
-
-function areEqual(a: Readonly<Record<string, unknown>>, b: HeaderCopies): boolean {
-  const names = Object.keys(b);
-  return Object.keys(a).length === names.length && names.every((name) => a[name] === b[name]);
 }
 
 function sha256(text: string): Buffer {

@@ -18,13 +18,8 @@ export async function seal(payload: Uint8Array, keys: DirectionKeys, copies: Hea
   return new CompactEncrypt(Buffer.from(signed)).setProtectedHeader(header).encrypt(keys.encrypt);
 }
 
-interface Opened {
-  readonly payload: Uint8Array;
-  readonly header: Readonly<Record<string, unknown>>;
-}
-
 /** Opens a message of `seal`. @throws for any other text, without details */
-export async function open(sealed: string, keys: DirectionKeys): Promise<Opened> {
+export async function open(sealed: string, keys: DirectionKeys) {
   if (!isCanonical(sealed, 5)) throw new Error('not a sealed text');
   const { plaintext, protectedHeader } = await compactDecrypt(sealed, keys.encrypt, {
     keyManagementAlgorithms: ['dir'],

@@ -1,6 +1,6 @@
 import { wrapLanguageModel, type LanguageModel, type LanguageModelMiddleware, type ModelMessage } from 'ai';
 import { jsonFault } from './faults.ts';
-import { parseExact } from './parse.ts';
+import { parseJson } from '../json.ts';
 
 /** Arguments of a call, after the library has parsed the model's text. */
 interface ReadCall {
@@ -33,7 +33,7 @@ export function withExactArguments(model: Exclude<LanguageModel, string>): {
   };
   const read = ({ toolCallId, input, invalid = false }: ReadCall): ExactCall => {
     const text = texts.get(toolCallId);
-    const exact = invalid || text === undefined ? undefined : parsed(text);
+    const exact = invalid || text === undefined ? undefined : parseJson(text);
     if (text === undefined || exact === undefined) return { input, invalid };
     return faultOf(text, exact) === undefined ? { input: exact, invalid: false } : { input: text, invalid: true };
   };
@@ -81,7 +81,7 @@ interface Part {
 
 /** Explains why arguments that are JSON cannot be used; undefined if they can be used or are not JSON. */
 export function argumentsFault(text: string): string | undefined {
-  const value = parsed(text);
+  const value = parseJson(text);
   return value === undefined ? undefined : faultOf(text, value);
 }
 
@@ -95,12 +95,4 @@ function faultOf(text: string, value: unknown): string | undefined {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
 }

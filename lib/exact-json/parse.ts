@@ -87,7 +87,7 @@ function decimalOf(source: string): Decimal {
   return { sign, digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
 }
 
-/** Most digits of a number without an exponent, the form in which Postgres stores numbers. */
+/** The most digits of a number without an exponent, the form in which Postgres stores numbers. */
 const MAX_DIGITS = 1_000;
 
 /** Tells whether a number would have more digits than are stored, when it is written without an exponent. */

@@ -18,7 +18,6 @@ export interface Metrics {
     /** Number of skipped occurrences for each reason. */
     skipped: ReadonlyMap<string, number>;
   }): void;
-  /** Records one part of a tick. */
   ticked(tick: { part: TickPart; seconds: number; failed: boolean }): void;
   webhookAttempt(attempt: { outcome: string; seconds: number }): void;
   /** Counts an attempt at a mail or a ping: `sent`, `retry`, `cancelled` or, when it was given up, `failed`. */

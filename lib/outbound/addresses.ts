@@ -14,23 +14,24 @@ export function isPermittedAddress(address: string, allowPrivateNetwork: boolean
   // spellings. A zone id (`fe80::1%eth0`) names an interface of this machine.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
-  if (isMetadataAddress(parsed)) return false;
+  const isMetadata = METADATA_RANGES.some(
+    ([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits),
+  );
+  if (isMetadata) return false;
   return isPublic(parsed) || (allowPrivateNetwork && LOCAL_RANGES.has(parsed.range()));
 }
 
 const LOCAL_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal']);
 
-/** ipaddr.js names every special-purpose range of IANA's registries, and calls all other addresses `unicast`. */
+/**
+ * ipaddr.js names every special-purpose range of IANA's registries, and calls all other addresses `unicast`. But IANA
+ * has allotted only 2000::/3 as global unicast, so all other addresses of IPv6 are refused (such as `::127.0.0.1`).
+ * ISATAP (RFC 5214) marks itself in the interface identifier, under any prefix.
+ */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
-  return address.kind() === 'ipv4' || isGlobalUnicast(address.toByteArray());
-}
-
-/**
- * IANA has allotted only 2000::/3 as global unicast, so all other addresses are refused, although ipaddr.js calls them
- * unicast too (such as `::127.0.0.1`). ISATAP (RFC 5214) marks itself in the interface identifier, under any prefix.
- */
-function isGlobalUnicast(bytes: readonly number[]): boolean {
+  if (address.kind() === 'ipv4') return true;
+  const bytes = address.toByteArray();
   const [first = 0] = bytes;
   const isIsatap =
     (bytes[8] === 0x00 || bytes[8] === 0x02) && bytes[9] === 0x00 && bytes[10] === 0x5e && bytes[11] === 0xfe;
@@ -47,7 +48,3 @@ const METADATA_RANGES = [
   'fd00:42::42/128', // Scaleway
   'fd00:a9fe:a9fe::1/128', // Akamai
 ].map((range) => ipaddr.parseCIDR(range));
-
-function isMetadataAddress(address: Address): boolean {
-  return METADATA_RANGES.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
-}

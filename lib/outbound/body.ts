@@ -4,7 +4,7 @@ import { exchangeFault, OutboundError } from './errors.ts';
 export interface BodyLimit {
   host: string;
   signal: AbortSignal;
-  /** Most bytes after decompression. */
+  /** The most bytes after decompression. */
   maxBytes: number;
   /** Behaviour at the limit: `error` fails; `truncate` ends the body and closes the connection. */
   onOverflow: 'error' | 'truncate';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 /** A whole `100 Continue` at the beginning of a response, and the first characters of each. */
 const INTERIM = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const BEGUN = 'HTTP/1.1 100';
-/** Most bytes of the headers of an interim response. The service gives up a server that sends more. */
+/** The most bytes of an interim response's headers. If a server sends more, the request fails. */
 const LONGEST = 4_096;
 
 /**

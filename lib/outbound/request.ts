@@ -10,7 +10,7 @@ export interface OutboundRequestOptions {
   body?: string | Uint8Array<ArrayBuffer>;
   /** Limits the whole exchange, from name resolution to the last byte. Default 20 seconds. */
   timeoutMs?: number;
-  /** Most bytes of the response after decompression. Default 1 MiB. */
+  /** The most bytes of the response after decompression. Default 1 MiB. */
   maxResponseBytes?: number;
   /**
    * `error` (default) fails with `response_too_large`; `truncate` stops reading at the limit and closes the connection.

@@ -29,7 +29,6 @@ export class ProviderFileError extends Error {
   }
 }
 
-/** Kind of sign-in of each slot. */
 export const AUTH_KIND = {
   'provider-a': 'device_code',
   'provider-b': 'oauth',

@@ -107,7 +107,7 @@ export const providerFile = z.strictObject({
   verify,
   models,
   limits: limits.prefault({}),
-  /** Most calls at a time on one account. */
+  /** The most calls at a time on one account. */
   concurrency: z.int().min(1).max(100).default(1),
 });
 

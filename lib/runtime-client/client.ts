@@ -75,7 +75,7 @@ export interface RuntimeClient {
   close(): Promise<void>;
 }
 
-/** Most deliveries of a call whose stream breaks, and the pause before the next delivery. */
+/** The most deliveries of a call whose stream breaks, and the pause before the next delivery. */
 const DELIVERIES = 3;
 const PAUSE_MS = 500;
 

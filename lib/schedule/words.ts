@@ -82,7 +82,7 @@ function monthsInWords({ months }: ScheduledDays): string {
   return `, in ${listed(rangesOf(chosen).map(([from, to]) => (from === to ? name(from) : `${name(from)} to ${name(to)}`)))}`;
 }
 
-/** Most times of a day that are listed one by one. */
+/** The most times of a day that are listed one by one. */
 const MOST_TIMES = 6;
 
 function timesOfDay({ minutes, hours }: ParsedSchedule): string | undefined {

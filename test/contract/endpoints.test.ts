@@ -164,7 +164,7 @@ test('a route is named in the code as its operation is named in OpenAPI', async 
   expect(named.toSorted()).toEqual(routes.map(({ spec }) => spec.id).toSorted());
 });
 
-const DECLARATION = /^(?:export )?const (\w+) = (?:event)?[rR]oute\(\{\n.*\n.*\n {2}id: '(\w+)',$/gm;
+const DECLARATION = /^(?:export )?const (\w+) = (?:(?:event)?[rR]oute|routesOf\('[^']+'\))\(.+, \{\n {2}id: '(\w+)',$/gm;
 
 function readContract(): Map<string, Operation> {
   const file = new URL('./endpoints.json', import.meta.url);

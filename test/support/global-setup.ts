@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ProvidedContext } from 'vitest';
@@ -65,9 +65,19 @@ async function findServers(isWatching: boolean): Promise<Servers> {
   };
 }
 
+const MEMORY = '/dev/shm';
+/** Data of the servers in a whole run, many times over. */
+const ROOM_BYTES = 4 * 1024 ** 3;
+
+/** Returns a folder in memory, where copying a database takes a fifth of its time, or a folder on disk. */
+async function memoryOrDisk(): Promise<string> {
+  const room = await statfs(MEMORY).catch(() => undefined);
+  return room !== undefined && room.bavail * room.bsize > ROOM_BYTES ? MEMORY : tmpdir();
+}
+
 /** Starts one Postgres and one Temporal server for all files of a test run. Both end with this process. */
 async function startServers(): Promise<Servers> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'ras-test-'));
+  const dataDir = await mkdtemp(path.join(await memoryOrDisk(), 'ras-test-'));
   const log = (message: string) => console.log(`  ${message}`);
   const children = await superviseChildren({ dataDir, log: () => undefined });
   const { spawn, guard } = children;
@@ -90,7 +100,13 @@ async function startServers(): Promise<Servers> {
           binaries: { initdb: path.join(bin, 'initdb'), postgres: path.join(bin, 'postgres') },
         }),
         // Statistics change only when a test says so, and not between two plans.
-        settings: { fsync: 'off', synchronous_commit: 'off', max_connections: '300', autovacuum: 'off' },
+        settings: {
+          fsync: 'off',
+          synchronous_commit: 'off',
+          full_page_writes: 'off',
+          max_connections: '300',
+          autovacuum: 'off',
+        },
       }),
       temporalBinary({ env: process.env, onProgress: log, guard }).then(async ({ path: binary }) =>
         startTemporal({

@@ -35,7 +35,7 @@ test('the link in the mail replaces a forgotten password', async ({ visit, servi
   await page.goto(link);
   await page.waitForURL((url) => url.hash === '');
   await page.getByLabel('New password').fill('another-horse-battery');
-  await page.getByRole('checkbox', { name: 'End what programs may do for me too' }).click();
+  await page.getByRole('checkbox', { name: 'Also end the access of my programs' }).click();
   await page.getByRole('button', { name: 'Change password' }).click();
   await page.getByText('Your password is changed').waitFor();
   expect((await key.get('/v1/routines')).status).toBe(401);

@@ -31,7 +31,7 @@ test('a person gives an assistant access to run, it is listed, and revoked at on
   const back = await ledBack(page);
   await page.getByRole('heading', { name: `${assistant.name} wants to act for you` }).waitFor();
   await page.getByText('assistant.example', { exact: true }).waitFor();
-  await page.getByText('have entered this assistant').waitFor();
+  await page.getByText('have registered this assistant').waitFor();
   await page.getByRole('radio', { name: /^Run/ }).click();
   await page.getByRole('button', { name: 'Exactly what this allows' }).click();
   const scopes = page.getByRole('list', { name: 'Scopes' });
@@ -83,6 +83,6 @@ test('an owner switches MCP off, and a member sees that it is', async ({ service
   const { data } = await owner.session.get(`/v1/projects/${projectId}`);
   expect(data.mcpEnabled).toBe(false);
   const { page: members } = await visit(tab, { as: grace });
-  await members.getByText('Owners and admins switch it.').waitFor();
+  await members.getByText('Only owners and admins can switch MCP on or off.').waitFor();
   expect(await control(members).isChecked()).toBe(false);
 });

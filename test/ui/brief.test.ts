@@ -49,7 +49,7 @@ test('Home says first what needs its reader, then what is new in words, and what
   const { page, complaints } = await visit(path, { as: reader });
   await page.getByText('One thing needs you, two are new, one is over.').waitFor();
   const needs = page.getByRole('region', { name: 'Needs you' });
-  await needs.getByText('Urgent, says the model').waitFor();
+  await needs.getByText('Urgent, according to the model').waitFor();
   await needs.getByText('No one can start a trial.').waitFor();
   const news = page.getByRole('region', { name: 'New results' });
   const links = await news.locator('[data-run]').getByRole('link').allTextContents();
@@ -110,12 +110,12 @@ test('a reader says why a result was not useful, asks about it, and finds the no
   await questions.getByText('/pricing', { exact: true }).waitFor();
   expect(await questions.getByLabel('Your question').inputValue()).toBe('');
   await photograph(visit, 'run', [{ as: reader, path, name: 'thread' }]);
-  await questions.getByRole('link', { name: 'Its run' }).click();
-  await page.getByRole('link', { name: 'The result that it asks about' }).waitFor();
+  await questions.getByRole('link', { name: 'Run of this answer' }).click();
+  await page.getByRole('link', { name: 'The result that the question is about' }).waitFor();
   expect(await page.getByRole('region', { name: 'Questions about it' }).count()).toBe(0);
 
   await page.goto(`/p/${reader.projectId}/routines/${id}/edit`);
-  const said = page.getByRole('region', { name: 'What readers said about its results' });
+  const said = page.getByRole('region', { name: 'What readers said about the results' });
   await said.getByText('It names no page.').waitFor();
   expect(complaints).toEqual([]);
 });

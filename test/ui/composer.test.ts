@@ -40,13 +40,13 @@ test.runIf(FULL_SIZE)(
     await page.getByText(words).waitFor();
     await page
       .getByRole('status')
-      .getByText(/day of month or day of week is enough/)
+      .getByText(/a day needs to match only one of day of month and day of week/)
       .waitFor();
     const client = person.session.with({ 'X-Project-Id': person.projectId });
     const id = await createRoutine(client, { name: 'Either', schedule: '0 9 1-7 * 1' });
     await page.goto(new URL(`/p/${person.projectId}/routines/${id}`, page.url()).href);
     await page.getByText(words).first().waitFor();
-    await page.getByText(/day of month or day of week is enough/).waitFor();
+    await page.getByText(/a day needs to match only one of day of month and day of week/).waitFor();
   },
 );
 

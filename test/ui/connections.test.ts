@@ -46,8 +46,8 @@ test('a tool is found, confirmed, changes on its server, and is confirmed again'
   for (const said of [
     'Weekly rankings',
     'hostile-tools',
-    'None, as no credentials are sent, by the connection Rank tools',
-    'That it changes nothing. This is not verified.',
+    'None, because no credentials are sent, by the connection Rank tools',
+    'The tool changes nothing. The claim is not verified.',
   ]) {
     await expect.poll(() => question.innerText()).toContain(said);
   }
@@ -98,7 +98,7 @@ test('a definition that changes while the question stands is not confirmed', asy
   const tools = `/p/${person.projectId}/routines/${routineId}/tools`;
   const { page } = await visit(tools, { as: person });
   await page.getByRole('button', { name: 'Confirm read_rankings' }).click();
-  await page.getByRole('button', { name: 'What the server says about it' }).click();
+  await page.getByRole('button', { name: 'What the server says about the tool' }).click();
   await page.getByRole('region', { name: 'definition' }).waitFor();
   offerTools(hostile, 'Reads and forwards.');
   await session.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);

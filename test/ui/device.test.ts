@@ -62,7 +62,7 @@ test('a person who follows the link signed out returns to it after the sign-in, 
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByText(terminal.host).waitFor();
   await page.getByRole('button', { name: 'Deny' }).click();
-  await page.getByText('gets no key, and a message about it').waitFor();
+  await page.getByText('gets no key, and a message that you refused it').waitFor();
   expect((await terminal.poll()).body.error).toBe('access_denied');
 });
 
@@ -82,7 +82,7 @@ test('a member gives read access only', async ({ service, visit, person }) => {
   const { data: projects } = await member.session.get('/v1/projects');
   const place = projects.findIndex(({ id }: { id: string }) => id === person.projectId);
   await options.nth(place).click();
-  await page.getByText('given by owners and admins').waitFor();
+  await page.getByText('Only owners and admins can give write access').waitFor();
   await approve(page, terminal.userCode);
   await page.getByText('Your terminal is signed in').waitFor();
   expect((await terminal.poll()).body).toMatchObject({

@@ -9,12 +9,12 @@ test('a sentence fills the form of a new routine, says what it assumed, and save
 }) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
-  const sentence = page.getByRole('textbox', { name: 'What should it do, and when?' });
+  const sentence = page.getByRole('textbox', { name: 'What should the routine do, and when?' });
   await sentence.fill('Every Monday at 8, watch our competitors and say what changed');
   expect(await page.getByRole('textbox', { name: 'Instructions' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Draft it' }).click();
   await page.getByText('“Every Monday at 8” means').waitFor();
-  await page.getByText(/^A run at most \$/).waitFor();
+  await page.getByText(/^Under its limits a run costs at most \$/).waitFor();
   const name = page.getByRole('textbox', { name: 'Name', exact: true });
   expect(await name.inputValue()).toBe('Watch our competitors and say what changed');
   await page.getByText('Competitor watch').first().waitFor();
@@ -42,7 +42,7 @@ test('a time with two readings is asked for, and nothing is saved until a person
   person,
 }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
-  const sentence = page.getByRole('textbox', { name: 'What should it do, and when?' });
+  const sentence = page.getByRole('textbox', { name: 'What should the routine do, and when?' });
   const when = page.getByRole('button', { name: /^Change when:/ });
   for (const [words, shown] of [
     ['Watch our competitors every Monday at 8', /Every Monday at 08:00/],
@@ -54,7 +54,7 @@ test('a time with two readings is asked for, and nothing is saved until a person
   }
   await page.getByText(/“every other Tuesday” is counted from a day/).waitFor();
   await page.getByRole('button', { name: 'Save draft' }).click();
-  await page.getByText('Choose when it runs.').waitFor();
+  await page.getByText('Choose when the routine runs.').waitFor();
   await page.getByRole('textbox', { name: /^In words/ }).fill('Tuesdays at 9');
   await page.getByRole('textbox', { name: /^In words/ }).press('Enter');
   await when.getByText(/Every Tuesday at 09:00/).waitFor();

@@ -63,7 +63,7 @@ test('references to results of other calls are told apart from text', () => {
   // The text is cut after the reference, and not within it.
   const long = { text: 'x'.repeat(120), issue: `{{${ID}.result./id}}` };
   expect(argumentsLine({ arguments: long })).toMatch(/x · \(a result\)$/);
-  expect(argumentsLine({ arguments: null })).toBe('Its arguments are erased.');
+  expect(argumentsLine({ arguments: null })).toBe('The arguments of the call are erased.');
   expect(placeInWords('/a~1b/c\u202E')).toBe('a/b › cU+202E');
 });
 

@@ -174,7 +174,7 @@ test('routines that the service has stopped are named, however many routines are
   await pauseByService(service, stopped);
   for (let index = 0; index < 101; index += 1) await createRoutine(key, { name: `${index}` });
   const { page, complaints } = await visit(`/p/${owner.projectId}`, { as: owner });
-  await page.getByText('Its schedule has ended.').waitFor();
+  await page.getByText('The schedule has ended.').waitFor();
   // The steps that only the old routine completed are done.
   const steps = page.getByRole('region', { name: 'First steps' }).getByRole('listitem');
   await expect.poll(() => steps.filter({ hasText: ', done' }).count()).toBe(3);

@@ -40,7 +40,7 @@ test('a held call is edited, approved and carried out, and a rule lets the next 
   await call.getByRole('alert').getByText('priority').waitFor();
   await call.getByRole('textbox', { name: 'priority' }).fill('1');
   await call.getByRole('button', { name: 'Approve with these arguments' }).click();
-  await call.getByText('The tool has done it.').waitFor();
+  await call.getByText('The tool has carried out the call.').waitFor();
   await call.getByRole('region', { name: 'answer' }).getByText('number 1').waitFor();
   await call.getByText('Broken link on /pricing').first().waitFor();
   await call.getByRole('deletion').getByText('2', { exact: true }).waitFor();
@@ -54,7 +54,7 @@ test('a held call is edited, approved and carried out, and a rule lets the next 
   await page.getByRole('option', { name: 'begins with' }).click();
   await dialog.getByRole('textbox', { name: 'Value of title' }).fill('Broken link');
   await dialog.getByRole('button', { name: 'Save rule' }).click();
-  await page.getByText('Rule saved. It holds for later calls.').waitFor();
+  await page.getByText('Rule saved. It applies to later calls.').waitFor();
   await runAsking({ service, client }, routine, ISSUE);
   expect(tracker.calls.at(-1)?.arguments).toEqual(ISSUE.arguments);
 

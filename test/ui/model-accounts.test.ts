@@ -19,7 +19,7 @@ test('a sign-in goes by the provider and back, and leaves no code in the address
   await openAccountDialog(page, 'provider-b');
   await page.getByRole('button', { name: /^Continue to/ }).click();
   await page.getByRole('button', { name: 'Continue', exact: true }).click();
-  await page.getByText('is connected. Choose one of its models').waitFor();
+  await page.getByText('is connected. Choose a model of this account').waitFor();
   expect(page.url()).toMatch(/model-accounts\?connected=mcn_[0-9a-z]+$/);
 });
 
@@ -64,7 +64,7 @@ test('a provider whose file is another on the runtime says so, and who mends it'
   onTestFinished(() => dashboard.close());
   const { page, expectClean } = await visit(`${dashboard.url}/p/${person.projectId}/model-accounts`, { as: person });
   await page.getByText('Files differ').waitFor();
-  await page.getByText('The operator has to give both the same file.').waitFor();
+  await page.getByText('The operator has to give the same file to both.').waitFor();
   expect(await page.getByText('Switched off').count()).toBe(0);
   await expectClean();
 });

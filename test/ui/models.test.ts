@@ -57,7 +57,7 @@ test('a model is tested from the keyboard, which shows first the cost and then t
   await page.getByRole('menuitem', { name: 'Test' }).waitFor();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
-  await dialog.getByText(/^It costs at most \$0\.00\d+, for [\d,]+ tokens\.$/).waitFor();
+  await dialog.getByText(/^The test costs at most \$0\.00\d+, for [\d,]+ tokens\.$/).waitFor();
   writer.control.script(
     { marker: 'one word', behaviour: { kind: 'text', text: 'ready' } },
     { marker: 'Call the tool', behaviour: { kind: 'error', status: 400 } },
@@ -65,7 +65,7 @@ test('a model is tested from the keyboard, which shows first the cost and then t
   );
   await dialog.getByRole('button', { name: 'Test now' }).press('Enter');
   await dialog.getByText('It wrote: “ready”').waitFor();
-  await dialog.getByText('It did not keep to the schema: “Paris”').waitFor();
+  await dialog.getByText('The model did not keep to the schema: “Paris”').waitFor();
   await dialog.getByText(/^It used [\d,]+ tokens, /).waitFor();
   await expect.poll(() => dialog.getByText('Failed').count()).toBe(2);
   await page.keyboard.press('Escape');
@@ -102,5 +102,5 @@ test('the composer says whose server a model is on, and what it costs there', as
   await option.getByText('Your own server, Ollama').waitFor();
   await option.getByText('free').waitFor();
   await option.click();
-  await page.getByText('Your own server, Ollama. It costs nothing.').waitFor();
+  await page.getByText('Your own server, Ollama. This model costs nothing.').waitFor();
 });

@@ -404,7 +404,7 @@ test.runIf(FULL_SIZE)(
     const { page, complaints } = await visit(at(run.id), { as: person });
     await page.locator('.prose-text', { hasText: 'New words.' }).waitFor();
     await changeRuns(service.deps.database, run.id, ERASED);
-    const erased = page.getByText('Its texts were erased');
+    const erased = page.getByText('The texts of this run were erased');
     await expect
       .poll(async () => {
         // The page reads again when the reader returns to it.
@@ -413,8 +413,8 @@ test.runIf(FULL_SIZE)(
       })
       .toBe(1);
     await page.goto(`${at(run.id)}/compare?against=${before.id}`);
-    await page.getByText('The texts of the later one were erased').waitFor();
-    await page.getByText('The second has none.').first().waitFor();
+    await page.getByText('The texts of the later run were erased').waitFor();
+    await page.getByText('The second run has none.').first().waitFor();
     expect(complaints).toEqual([]);
   },
 );

@@ -35,7 +35,7 @@ test('an activation over the budget says so before the button, and asks for noth
   });
   await runOnce(client, id);
   const { page } = await visit(`/p/${person.projectId}/routines/${id}`, { as: person });
-  await page.getByText(/By its forecast a limit of this routine runs out on/).waitFor();
+  await page.getByText(/By the forecast, a limit of this routine runs out on/).waitFor();
   await page.getByRole('button', { name: 'Activate' }).click();
   await page.getByText('Active, done').waitFor({ state: 'attached' });
 });
@@ -57,7 +57,7 @@ test('a preview shows the text, the tools and the cost of a run, also with other
   await prompt.getByText('## Skill: ').waitFor();
   await page.getByText('A run that began now would call its model.').waitFor();
   await page.getByText('calculate', { exact: true }).waitFor();
-  await page.getByText('by its limits; it has not run yet').waitFor();
+  await page.getByText('from the limits, as the routine has not run yet').waitFor();
   await page.getByLabel('site').fill('docs.example.com');
   await page.getByRole('button', { name: 'Preview with these' }).click();
   await prompt.getByText('Look at docs.example.com and say what is new.').waitFor();
@@ -113,7 +113,7 @@ test('past times are made up for, once their forecast is shown', async ({ visit,
   await dialog.getByLabel('At most').fill('2');
   await look(page);
   await dialog.getByText('for 2 runs').waitFor();
-  await dialog.getByText(/^More remain from/).waitFor();
+  await dialog.getByText(/^More missed times remain from/).waitFor();
   // A change of the form discards the forecast.
   await dialog.getByLabel('At most').fill('1');
   await look(page);
@@ -136,7 +136,7 @@ test('past times are made up for, once their forecast is shown', async ({ visit,
       act: async (on) => {
         await open(on);
         await look(on);
-        await on.getByText(/^Left out: 1 made up for already/).waitFor();
+        await on.getByText(/^Left out: 1 already made up for/).waitFor();
       },
     },
     {
@@ -191,7 +191,7 @@ test('a run is asked for a later time, with other values', async ({ visit, perso
   const at = ago(-2);
   await dialog.getByLabel('At', { exact: false }).last().fill(at);
   await page.getByRole('button', { name: 'Schedule this run' }).click();
-  await page.getByText('Waiting: it was asked for a later time.').waitFor();
+  await page.getByText('Waiting: the run was requested for a later time.').waitFor();
   await expectClean();
   const { data } = await client.get(`/v1/routines/${id}/runs`);
   const { data: run } = await client.get(`/v1/runs/${data[0].id}`);

@@ -158,7 +158,7 @@ test('a run is cancelled, and run again, from its page', async ({ service, perso
   await page.getByText('Asking the model').waitFor();
   await page.getByRole('button', { name: 'Cancel run' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click();
-  await page.getByText('Someone cancelled it.').waitFor();
+  await page.getByText('Someone cancelled the run.').waitFor();
   expect(await runEnded(key, run.id)).toMatchObject({ state: 'cancelled' });
   const step = page.getByRole('list', { name: 'Steps' }).getByRole('button');
   await expect.poll(() => step.innerText()).toMatch(/Model\s+Cancelled/);
@@ -187,7 +187,7 @@ test('a pinned run says so, and its workflow is a link away', async ({ person, k
   const run = await runOnce(key, await createRoutine(key));
   const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
   await page.getByRole('button', { name: 'Details' }).click();
-  const link = page.getByRole('link', { name: 'Its workflow in Temporal' });
+  const link = page.getByRole('link', { name: 'The workflow in Temporal' });
   expect(await link.getAttribute('href')).toBe(`https://temporal.example.com/namespaces/default/workflows/${run.id}`);
   await page.getByRole('button', { name: /^Pin/ }).click();
   await page.getByRole('button', { name: /^Unpin/, pressed: true }).waitFor();

@@ -122,7 +122,7 @@ test('an action that changes access asks for the password and then completes by 
   await form.getByRole('button', { name: 'Create key' }).click();
   const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
   await proof.getByRole('button', { name: 'Cancel' }).click();
-  await form.getByText('you did not confirm that it is you').waitFor();
+  await form.getByText('you did not confirm your identity').waitFor();
   await form.getByRole('button', { name: 'Create key' }).click();
   await proof.getByLabel('Your password').fill('not the password');
   await page.keyboard.press('Enter');
@@ -169,7 +169,7 @@ test('an owner has the sessions of a member prove who they are, and ends what pr
   await page.getByRole('button', { name: 'Sign out Test Person' }).click();
   await page.getByRole('dialog').waitFor();
   await sequence('members')(watched, 'end-sessions');
-  await page.getByRole('checkbox', { name: 'End what programs may do for them here too' }).click();
+  await page.getByRole('checkbox', { name: 'Also end the access of this member’s programs here' }).click();
   await page.getByRole('button', { name: 'End sessions' }).click();
   await page.getByText('1 session, 0 API keys and 0 assistants ended').waitFor();
   const there = await member.session.with({ 'X-Project-Id': owner.projectId }).get('/v1/routines');

@@ -67,7 +67,7 @@ test('routine and skill say which text runs, and lead to the newer one by a run'
   await expect.poll(async () => (await session.get(`/v1/routines/${id}`)).data.skillsBehind[0].proven).toBe(2);
   await page.reload();
   await page.getByRole('button', { name: 'Use the new text' }).click();
-  await page.getByText('Scheduled runs take the new text').waitFor();
+  await page.getByText('Scheduled runs now use the new text').waitFor();
   expect((await session.get(`/v1/routines/${id}`)).data.skillsBehind).toEqual([]);
   await page.getByText('revision 1 of Tone').waitFor({ state: 'detached' });
 });

@@ -21,7 +21,7 @@ test('the palette does with the open routine what its menu does, after the same 
   await page.getByRole('option', { name: /^Archive/ }).waitFor();
   await page.keyboard.press('Enter');
   const question = page.getByRole('dialog', { name: 'Archive Harbour watch?' });
-  await question.getByText('It runs no more').waitFor();
+  await question.getByText('The routine runs no more').waitFor();
   await question.getByRole('button', { name: 'Cancel' }).click();
   await question.waitFor({ state: 'detached' });
   expect((await client.get(`/v1/routines/${id}`)).data.state).toBe('draft');
@@ -58,7 +58,7 @@ test('the good run of a draft leads to a routine that runs by itself', async ({ 
   const { page, expectClean } = await visit(`/p/${person.projectId}/runs/${id}`, { as: person });
   const offer = page.getByRole('region', { name: 'Next step' });
   await offer.getByText('Every day at 07:00').waitFor();
-  await offer.getByText('No one is mailed, not even when it fails.').waitFor();
+  await offer.getByText('No one gets mail, not even when a run fails.').waitFor();
   await expectClean();
   await offer.getByRole('link', { name: 'Who gets it' }).click();
   await page.getByRole('textbox', { name: /^Webhook/ }).waitFor();

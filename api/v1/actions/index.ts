@@ -2,23 +2,19 @@ import { z } from 'zod';
 import * as actions from '#core/execution/actions/index.ts';
 import { programOf, type ProjectAccess } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { component, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { action, actionDetail, args, digest, presentAction, presentDetail, states, tagOf, verdict } from './schemas.ts';
 
-const tag = 'Actions';
+const route = routesOf('Actions');
 
 const headers = { ETag: 'The digest of the action, for `If-Match`.' };
-const params = z.strictObject({ actionId: idOf('action', EXAMPLE.action) });
+const params = z.strictObject({ actionId: idOf('action') });
 
-const listActions = route({
-  method: 'GET',
-  path: '/v1/actions',
+const listActions = route('GET /v1/actions', {
   id: 'listActions',
-  tag,
   summary: 'List the held calls of the project',
   description: 'Calls of tools whose policy has the state `hold`. A run records them and goes on; a person decides.',
-  auth: 'key-or-session',
   mcp: {
     toolset: 'actions',
     view: [
@@ -37,30 +33,26 @@ const listActions = route({
   },
   scope: 'runs:read',
   query: pageQuery('action', {
-    state: z.enum(states).optional().meta({ description: 'Actions in this state only.' }),
-    routineId: idOf('routine', EXAMPLE.routine).optional().meta({ description: 'Actions of this routine only.' }),
-    runId: idOf('run', EXAMPLE.run).optional().meta({ description: 'Actions that this run asked for, first or last.' }),
+    state: states.optional().describe('Actions in this state only.'),
+    routineId: idOf('routine').optional().describe('Actions of this routine only.'),
+    runId: idOf('run').optional().describe('Actions that this run asked for, first or last.'),
   }),
-  success: { status: 200, data: z.array(action), description: 'Newest first.' },
+  success: { data: z.array(action), description: 'Newest first.' },
 }).to(async ({ access: { projectId }, query: { state, routineId, runId, ...rest }, deps }) => {
   const page = pageOf(rest);
   const found = await actions.listActions(deps.database, projectId, { state, routineId, runId }, page);
   return listReply(found, page, presentAction);
 });
 
-const readAction = route({
-  method: 'GET',
-  path: '/v1/actions/:actionId',
+const readAction = route('GET /v1/actions/:actionId', {
   id: 'readAction',
-  tag,
   summary: 'Read a held call',
-  auth: 'key-or-session',
   // A fence loses invisible characters, which the text of the arguments has as escapes.
   mcp: { toolset: 'actions', view: Object.keys(actionDetail.shape).filter((name) => name !== 'arguments') },
   scope: 'runs:read',
   params,
   conditional: true,
-  success: { status: 200, data: actionDetail, description: 'The action.', headers },
+  success: { data: actionDetail, description: 'The action.', headers },
 }).to(async ({ access: { projectId }, params: { actionId }, deps }) => {
   const found = await actions.readActionDetail(deps.database, projectId, actionId);
   return { data: presentDetail(found), headers: tagOf(found) };
@@ -68,24 +60,18 @@ const readAction = route({
 
 const decisionErrors = ['own_action', 'action_closed', 'action_differs', 'action_not_allowed', 'action_waits'] as const;
 
-const approveAction = route({
-  method: 'POST',
-  path: '/v1/actions/:actionId/approve',
+const approveAction = route('POST /v1/actions/:actionId/approve', {
   id: 'approveAction',
-  tag,
   summary: 'Approve a held call',
   description:
     'Sends the call, once. `If-Match` has to be the digest of the action that was seen, else the response is 409 `action_differs`. Other `arguments` are checked as those of a run are and become an action of their own, which is approved; this one ends as `replaced`. Policy, definition, account, schemas and the limit of calls are checked again. The same approval gives the same response again. The API key or assistant that started the run may not decide.',
-  auth: 'key-or-session',
   mcp: { toolset: 'actions', destructive: true },
   scope: 'actions:write',
   params,
-  body: z
-    .strictObject({ arguments: args.optional().meta({ description: 'Arguments to send instead.' }) })
-    .meta({ id: 'ApproveAction' }),
+  body: component('ApproveAction', { arguments: args.optional().describe('Arguments to send instead.') }),
   bodyOptional: true,
   conditional: true,
-  success: { status: 200, data: action, description: 'The approved action.', headers },
+  success: { data: action, description: 'The approved action.', headers },
   errors: decisionErrors,
 }).to(async ({ access, by, params: { actionId: id }, body, deps, ifMatch }) => {
   const decided = await actions.approveAction(deps, {
@@ -98,27 +84,21 @@ const approveAction = route({
   return { data: presentAction(decided), headers: tagOf(decided) };
 });
 
-const note = z
-  .string()
-  .max(2_000)
-  .nullable()
-  .default(null)
-  .meta({ description: 'Why, for later runs of the routine (`{{actions}}`).', example: 'The page is back.' });
+const note = z.string().max(2_000).nullable().default(null).meta({
+  description: 'The reason, which later runs of the routine get (`{{actions}}`).',
+  example: 'The page is back.',
+});
 
-const rejectAction = route({
-  method: 'POST',
-  path: '/v1/actions/:actionId/reject',
+const rejectAction = route('POST /v1/actions/:actionId/reject', {
   id: 'rejectAction',
-  tag,
   summary: 'Reject a held call',
-  description: 'The call is never sent. Actions that refer to it end with it.',
-  auth: 'key-or-session',
+  description: 'The call is never sent. Actions that refer to the call are closed too.',
   mcp: { toolset: 'actions' },
   scope: 'actions:write',
   params,
-  body: z.strictObject({ reason: note }).meta({ id: 'RejectAction' }),
+  body: component('RejectAction', { reason: note }),
   bodyOptional: true,
-  success: { status: 200, data: action, description: 'The rejected action.' },
+  success: { data: action, description: 'The rejected action.' },
   errors: ['own_action', 'action_closed'],
 }).to(async ({ access, by, params: { actionId: id }, body, deps }) => ({
   data: presentAction(await actions.rejectAction(deps, { ...deciderOf(access), id, by, note: body.reason })),
@@ -136,40 +116,33 @@ function several<T extends z.ZodType<{ id: string }>>(item: T) {
     .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'the same action twice');
 }
 
-const approveActions = route({
-  method: 'POST',
-  path: '/v1/actions/approve',
+const approveActions = route('POST /v1/actions/approve', {
   id: 'approveActions',
-  tag,
   summary: 'Approve several held calls',
   description:
-    'Each with its own verdict, in the order in which the runs asked for them, so that an action comes after those that it refers to.',
-  auth: 'key-or-session',
+    'Each action gets its own verdict. The order is that in which runs asked for the actions, so that an action comes after those that it refers to.',
   mcp: { toolset: 'actions', destructive: true, view: VERDICT },
   scope: 'actions:write',
-  body: z
-    .strictObject({ actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action), digest })) })
-    .meta({ id: 'ApproveActions' }),
-  success: { status: 200, data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
+  body: component('ApproveActions', {
+    actions: several(z.strictObject({ id: idOf('action'), digest })),
+  }),
+  success: { data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
 }).to(async ({ access, by, body, deps }) => ({
   data: await verdictsOf(body.actions, ({ id, digest: seen }) =>
     actions.approveAction(deps, { ...deciderOf(access), id, by, digests: [seen], arguments: undefined }),
   ),
 }));
 
-const rejectActions = route({
-  method: 'POST',
-  path: '/v1/actions/reject',
+const rejectActions = route('POST /v1/actions/reject', {
   id: 'rejectActions',
-  tag,
   summary: 'Reject several held calls',
-  auth: 'key-or-session',
   mcp: { toolset: 'actions', view: VERDICT },
   scope: 'actions:write',
-  body: z
-    .strictObject({ actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action) })), reason: note })
-    .meta({ id: 'RejectActions' }),
-  success: { status: 200, data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
+  body: component('RejectActions', {
+    actions: several(z.strictObject({ id: idOf('action') })),
+    reason: note,
+  }),
+  success: { data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
 }).to(async ({ access, by, body, deps }) => ({
   data: await verdictsOf(body.actions, ({ id }) =>
     actions.rejectAction(deps, { ...deciderOf(access), id, by, note: body.reason }),

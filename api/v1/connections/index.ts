@@ -5,7 +5,7 @@ import { invalid } from '#lib/errors.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import {
   connection,
   connectionBody,
@@ -16,51 +16,38 @@ import {
   presentConnection,
 } from './schemas.ts';
 
-const tag = 'Connections';
+const route = routesOf('Connections');
 
-const listConnections = route({
-  method: 'GET',
-  path: '/v1/connections',
+const listConnections = route('GET /v1/connections', {
   id: 'listConnections',
-  tag,
   summary: 'List the connections of the project',
   description: 'Credentials are never part of a response.',
-  auth: 'key-or-session',
   mcp: { toolset: 'connections' },
   scope: 'connections:read',
   query: pageQuery('connection', {}),
-  success: { status: 200, data: z.array(connection), description: 'Newest first.' },
+  success: { data: z.array(connection), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const found = await connections.listConnections(deps.database, access.projectId, page);
   return listReply(found, page, presentConnection);
 });
 
-const readConnection = route({
-  method: 'GET',
-  path: '/v1/connections/:connectionId',
+const readConnection = route('GET /v1/connections/:connectionId', {
   id: 'readConnection',
-  tag,
   summary: 'Read a connection',
-  auth: 'key-or-session',
   mcp: { toolset: 'connections' },
   scope: 'connections:read',
   params: connectionParams,
-  success: { status: 200, data: connection, description: 'The connection.' },
+  success: { data: connection, description: 'The connection.' },
 }).to(async ({ access, params: { connectionId }, deps }) => ({
   data: presentConnection(await connections.readConnection(deps.database, access.projectId, connectionId)),
 }));
 
-const createConnection = route({
-  method: 'POST',
-  path: '/v1/connections',
+const createConnection = route('POST /v1/connections', {
   id: 'createConnection',
-  tag,
   summary: 'Connect a tool server of your own',
   description:
     'Before the connection is stored, the server must respond at this address in MCP over Streamable HTTP and accept the credentials. A wrong address or credential is `invalid_request`; a server that cannot be reached or fails is `provider_error`.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   body: connectionBody,
   idempotent: true,
@@ -86,7 +73,7 @@ const createConnection = route({
 function assertElsewhere(url: string, { config }: Deps): void {
   const isOwn = originOf(url) === originOf(config.PUBLIC_URL);
   if (isOwn && !config.MCP_FROM_ROUTINES) {
-    throw invalid([{ path: 'url', message: 'is this service, which its own routines may not call' }]);
+    throw invalid([{ path: 'url', message: 'is an address of this service, which its own routines may not call' }]);
   }
 }
 
@@ -95,20 +82,15 @@ function originOf(url: string): string | undefined {
   return parsed === null ? undefined : `${parsed.protocol}//${parsed.hostname.replace(/\.$/, '')}:${parsed.port}`;
 }
 
-const updateConnection = route({
-  method: 'PATCH',
-  path: '/v1/connections/:connectionId',
+const updateConnection = route('PATCH /v1/connections/:connectionId', {
   id: 'updateConnection',
-  tag,
   summary: 'Rename a connection or replace its credentials',
   description:
     'New credentials are tried at the server first, and nothing changes unless it accepts them. A connection that was `needs_reauthorization` is then `ready` again. Id and tool policies stay, and routines keep their state. If a provider issued the credentials, only the name can be changed: sign in again with `connectionId`.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: connectionParams,
   body: connectionPatch,
-  success: { status: 200, data: connection, description: 'The connection.' },
+  success: { data: connection, description: 'The connection.' },
   errors: ['connection_not_ready', 'provider_error'],
 }).to(async ({ access, by, params: { connectionId }, body, deps }) => {
   if (body.url !== undefined) assertElsewhere(body.url, deps);
@@ -117,19 +99,14 @@ const updateConnection = route({
   return { data: presentConnection(await connections.changeConnection(deps, by, ref, change)) };
 });
 
-const deleteConnection = route({
-  method: 'DELETE',
-  path: '/v1/connections/:connectionId',
+const deleteConnection = route('DELETE /v1/connections/:connectionId', {
   id: 'deleteConnection',
-  tag,
   summary: 'Delete a connection with its credentials',
   description:
     'Deletes its tool policies too. Routines with an automatic tool of the connection go back to draft; `stateReason` says why. A sign-in is also revoked at its provider, if that supports it (RFC 7009); the response does not wait for that.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: connectionParams,
-  success: { status: 200, data: deletedConnection, description: 'The deleted connection.' },
+  success: { data: deletedConnection, description: 'The deleted connection.' },
 }).to(async ({ access, by, params: { connectionId }, deps }) => {
   const removed = await deletion.deleteConnection(deps, access.projectId, connectionId, by);
   return {

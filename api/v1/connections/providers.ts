@@ -13,32 +13,27 @@ import {
 import type { Deps } from '../../deps.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, iso } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { component, idOf, iso } from '../../http/schemas.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { connection, connectionParams, presentConnection } from './schemas.ts';
 
-const tag = 'Connections';
+const route = routesOf('Connections');
 
-const provider = z
-  .strictObject({
-    id: z.string().meta({ example: 'github' }),
-    name: z.string().meta({ example: 'GitHub' }),
-    category: z.enum(CATEGORIES),
-    auth: z.enum(['oauth', 'api_key']).meta({ description: 'By signing in, or with an API key.' }),
-    configured: z.boolean().meta({
-      description: 'True when people can connect, because the operator has registered a client, or none is needed.',
-    }),
-    scopes: z.array(z.string()).meta({ description: 'Scopes of a sign-in.' }),
-    redirectUri: z
-      .string()
-      .nullable()
-      .meta({ description: 'Return address that the operator registers at the provider.' }),
-    toolServer: z.string().nullable().meta({ description: 'Address of its tool server; null without one.' }),
-    listsAccounts: z.boolean(),
-    keyPage: z.string().nullable().meta({ description: 'Where a person makes an API key.' }),
-    documentation: z.string(),
-  })
-  .meta({ id: 'ConnectionProvider' });
+const provider = component('ConnectionProvider', {
+  id: z.string().meta({ example: 'github' }),
+  name: z.string().meta({ example: 'GitHub' }),
+  category: z.enum(CATEGORIES),
+  auth: z.enum(['oauth', 'api_key']).describe('How people connect: by signing in, or with an API key.'),
+  configured: z
+    .boolean()
+    .describe('True when people can connect, because the operator has registered a client or no client is needed.'),
+  scopes: z.array(z.string()).describe('Scopes of a sign-in.'),
+  redirectUri: z.string().nullable().describe('Return address that the operator registers at the provider.'),
+  toolServer: z.string().nullable().describe("Address of the provider's tool server; null without one."),
+  listsAccounts: z.boolean(),
+  keyPage: z.string().nullable().describe('Where a person makes an API key.'),
+  documentation: z.string(),
+});
 
 const providerParams = z.strictObject({
   provider: z
@@ -47,54 +42,46 @@ const providerParams = z.strictObject({
     .meta({ description: 'Id of a managed provider.', example: 'github' }),
 });
 
-const listConnectionProviders = route({
-  method: 'GET',
-  path: '/v1/connections/providers',
+const listConnectionProviders = route('GET /v1/connections/providers', {
   id: 'listConnectionProviders',
-  tag,
   summary: 'List the managed providers',
   auth: 'key-or-session',
-  mcp: false,
-  success: { status: 200, data: z.array(provider), description: 'By category and name.' },
+  success: { data: z.array(provider), description: 'By category and name.' },
 }).to(async ({ deps }) => ({
   data: deps.providers.providers.map((each) => presentProvider(each, deps.providers, deps.config.UI_ORIGIN)),
 }));
 
-const startConnectionSignIn = route({
-  method: 'POST',
-  path: '/v1/connections/oauth/:provider/start',
+const startConnectionSignIn = route('POST /v1/connections/oauth/:provider/start', {
   id: 'startConnectionSignIn',
-  tag,
   summary: 'Begin to sign in to a provider or tool server',
   description:
     'Returns the address for the browser of this person. The provider sends the browser back to `redirectUri`, which forwards to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for your own tool server with a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, with the scopes that its server has demanded. Only the session that begins a sign-in can end it.',
   auth: 'project-session',
-  mcp: false,
   params: providerParams,
   bodyOptional: true,
   body: z.strictObject({
-    connectionId: idOf('connection', EXAMPLE.connection).optional(),
-    name: nameOf(100).optional().meta({ description: 'Name of a new connection.' }),
+    connectionId: idOf('connection').optional(),
+    name: nameOf(100).optional().describe('Name of a new connection.'),
     url: z
       .url({ protocol: /^https?$/ })
       .max(2_000)
       .optional()
-      .meta({ description: 'The MCP endpoint of a new connection to `tool-server`.' }),
-    clientId: z.string().min(1).max(2_000).optional().meta({
-      description: 'The client that you registered, for an authorization server that does not register clients itself.',
-    }),
+      .describe('The MCP endpoint of a new connection to `tool-server`.'),
+    clientId: z
+      .string()
+      .min(1)
+      .max(2_000)
+      .optional()
+      .describe('The client that you registered, for an authorization server that does not register clients itself.'),
     clientSecret: z.string().min(1).max(2_000).optional(),
   }),
   success: {
-    status: 200,
-    data: z
-      .strictObject({
-        authorizationUrl: z.string(),
-        host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
-        redirectUri: z.string(),
-        expiresAt: timestamp,
-      })
-      .meta({ id: 'StartedSignIn' }),
+    data: component('StartedSignIn', {
+      authorizationUrl: z.string(),
+      host: z.string().describe('Host of the sign-in address, to be shown before the browser leaves.'),
+      redirectUri: z.string(),
+      expiresAt: timestamp,
+    }),
     description: 'Where to send the browser.',
   },
   errors: ['provider_disabled', 'connection_not_found', 'limit_reached', 'provider_error'],
@@ -112,22 +99,15 @@ const startConnectionSignIn = route({
   return { data: { ...started, expiresAt: iso(started.expiresAt) } };
 });
 
-const connectWithApiKey = route({
-  method: 'POST',
-  path: '/v1/connections/api-key/:provider',
+const connectWithApiKey = route('POST /v1/connections/api-key/:provider', {
   id: 'connectWithApiKey',
-  tag,
-  summary: 'Connect a provider with an API key of it',
+  summary: 'Connect a provider with an API key',
   description: 'The key is tried at the provider first. It is stored encrypted and never returned.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: providerParams,
   body: z.strictObject({
-    name: nameOf(100).optional().meta({ description: 'Name of a new connection.' }),
-    connectionId: idOf('connection', EXAMPLE.connection)
-      .optional()
-      .meta({ description: 'Id of the connection whose key this one replaces.' }),
+    name: nameOf(100).optional().describe('Name of a new connection.'),
+    connectionId: idOf('connection').optional().describe('Id of the connection whose key this one replaces.'),
     apiKey: z
       .string()
       .min(8)
@@ -151,21 +131,15 @@ const connectWithApiKey = route({
   return { data: presentConnection(created) };
 });
 
-const listConnectionAccounts = route({
-  method: 'GET',
-  path: '/v1/connections/:connectionId/accounts',
+const listConnectionAccounts = route('GET /v1/connections/:connectionId/accounts', {
   id: 'listConnectionAccounts',
-  tag,
   summary: 'List the accounts that a connection can see',
   description:
     'Asks the provider for its current sites, properties, workspaces or the like. Empty without such a list, for example for your own tool server.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:read',
   params: connectionParams,
   success: {
-    status: 200,
-    data: z.array(z.strictObject({ id: z.string(), name: z.string() }).meta({ id: 'Account' })),
+    data: z.array(component('Account', { id: z.string(), name: z.string() })),
     description: "In the provider's order, at most 1,000.",
   },
   errors: ['connection_not_ready', 'provider_error'],

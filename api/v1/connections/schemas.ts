@@ -10,7 +10,7 @@ import {
 } from '#core/integrations/connections/index.ts';
 import { present } from '../../http/present.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
+import { component, idOf, wordOf } from '../../http/schemas.ts';
 
 /** Headers that frame a request, and headers of the protocol. */
 const RESERVED = inAnyCase(
@@ -49,9 +49,7 @@ const headers = z
   .meta({ maxProperties: 20 });
 
 const credentialFields = {
-  bearerToken: headerValue
-    .optional()
-    .meta({ description: 'Sent as `Authorization: Bearer`. Stored encrypted, never returned.' }),
+  bearerToken: headerValue.optional().describe('Sent as `Authorization: Bearer`. Stored encrypted, never returned.'),
   headers: headers.optional().meta({
     description: 'Headers that authenticate requests. Stored encrypted, never returned.',
     example: { 'X-Api-Key': 'k-3f8a' },
@@ -96,7 +94,7 @@ export const connectionPatch = z
   .strictObject({
     name: name.optional(),
     url: url.optional().meta({
-      description: 'The same address with another query, for servers that take their key there.',
+      description: 'The same address with another query, for servers that take their key in the query.',
       example: 'https://tools.example.com/mcp?api_key=k-3f8a',
     }),
     ...credentialFields,
@@ -111,45 +109,41 @@ export const connectionPatch = z
   .refine(authenticatesOnce, TWICE)
   .meta({ id: 'UpdateConnection', ...AUTHENTICATES_ONCE });
 
-export const connection = z
-  .strictObject({
-    id: idOf('connection', EXAMPLE.connection),
-    kind: z.enum(CONNECTION_KINDS),
-    provider: z.string().nullable().meta({ description: 'Of a managed connection.' }),
-    name: z.string(),
-    url: z.string().nullable().meta({ description: 'The MCP endpoint; values of its query are `[redacted]`.' }),
-    auth: z.enum(CONNECTION_AUTHS),
-    accountLabel: z.string().nullable(),
-    scopes: z.array(z.string()).meta({ description: 'Granted by the provider.' }),
-    server: z
-      .strictObject({
-        name: z.string(),
-        title: z.string().nullable(),
-        version: z.string(),
-        protocolVersion: z.string(),
-      })
-      .nullable()
-      .meta({ description: 'The description that the tool server gives of itself.' }),
-    state: z.enum(CONNECTION_STATES),
-    error: z
-      .strictObject({ code: wordOf(CONNECTION_ERRORS), message: z.string() })
-      .nullable()
-      .meta({ description: 'Why the connection is not ready.' }),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-    checkedAt: timestamp.nullable().meta({ description: 'When its server last passed the check.' }),
-  })
-  .meta({ id: 'Connection' });
+export const connection = component('Connection', {
+  id: idOf('connection'),
+  kind: z.enum(CONNECTION_KINDS),
+  provider: z.string().nullable().describe('Provider of a managed connection.'),
+  name: z.string(),
+  url: z.string().nullable().describe('The MCP endpoint; values of its query are `[redacted]`.'),
+  auth: z.enum(CONNECTION_AUTHS),
+  accountLabel: z.string().nullable(),
+  scopes: z.array(z.string()).describe('Scopes that the provider granted.'),
+  server: z
+    .strictObject({
+      name: z.string(),
+      title: z.string().nullable(),
+      version: z.string(),
+      protocolVersion: z.string(),
+    })
+    .nullable()
+    .describe('The description that the tool server gives of itself.'),
+  state: z.enum(CONNECTION_STATES),
+  error: z
+    .strictObject({ code: wordOf(CONNECTION_ERRORS), message: z.string() })
+    .nullable()
+    .describe('Why the connection is not ready.'),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  checkedAt: timestamp.nullable().describe('When the server last passed the check.'),
+});
 
-export const deletedConnection = z
-  .strictObject({
-    ...connection.shape,
-    draftedRoutineIds: z.array(z.string()).meta({ description: 'Routines that used it and went back to draft.' }),
-  })
-  .meta({ id: 'DeletedConnection' });
+export const deletedConnection = component('DeletedConnection', {
+  ...connection.shape,
+  draftedRoutineIds: z.array(z.string()).describe('Routines that went back to draft.'),
+});
 
 export const connectionParams = z.strictObject({
-  connectionId: idOf('connection', EXAMPLE.connection),
+  connectionId: idOf('connection'),
 });
 
 /** Returns the credentials of a body in their stored form, or null. */

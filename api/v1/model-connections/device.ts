@@ -10,50 +10,44 @@ import {
 import type { ProjectSessionAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { component, idOf } from '../../http/schemas.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { modelConnectionId, SIGN_IN_ERRORS } from './schemas.ts';
 
-const tag = 'Model accounts';
+const route = routesOf('Model accounts');
 
-const attemptId = idOf('attempt', EXAMPLE.attempt);
+const attemptId = idOf('attempt');
 const attemptParams = z.strictObject({ attemptId });
 
-const deviceAttempt = z
-  .strictObject({
-    attemptId,
-    state: z.enum(ATTEMPT_STATES),
-    userCode: z.string().nullable().meta({
-      description: 'Code to type at `verificationUri`.',
-      example: 'WDJB-MJHT',
-    }),
-    verificationUri: z.string().nullable(),
-    verificationUriComplete: z
-      .string()
-      .nullable()
-      .meta({ description: 'The same page with the code filled in, where the provider has one.' }),
-    intervalSeconds: z
-      .number()
-      .int()
-      .meta({ description: 'Useful interval for polling; the service asks the provider no more often.' }),
-    expiresAt: timestamp,
-    connectionId: modelConnectionId
-      .nullable()
-      .meta({ description: 'The account that it has connected, or that is signed in to again.' }),
-    error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  })
-  .meta({ id: 'DeviceSignIn' });
+const deviceAttempt = component('DeviceSignIn', {
+  attemptId,
+  state: z.enum(ATTEMPT_STATES),
+  userCode: z.string().nullable().meta({
+    description: 'Code to type at `verificationUri`.',
+    example: 'WDJB-MJHT',
+  }),
+  verificationUri: z.string().nullable(),
+  verificationUriComplete: z
+    .string()
+    .nullable()
+    .describe('The same page with the code filled in, where the provider has one.'),
+  intervalSeconds: z
+    .number()
+    .int()
+    .describe('Useful interval for polling; the service asks the provider no more often.'),
+  expiresAt: timestamp,
+  connectionId: modelConnectionId
+    .nullable()
+    .describe('The account that the attempt has connected or signed in to again.'),
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+});
 
-const startDeviceSignIn = route({
-  method: 'POST',
-  path: '/v1/model-connections/provider-a/device/start',
+const startDeviceSignIn = route('POST /v1/model-connections/provider-a/device/start', {
   id: 'startDeviceSignIn',
-  tag,
   summary: 'Begin to connect an account by device code',
   description:
     'Returns a code for the person to enter at the provider (RFC 8628), and replaces their open attempt. The attempt ends at the provider’s limit, after 15 minutes at most. With `connectionId` the same account is signed in to again, and the connection keeps its id.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
@@ -68,36 +62,28 @@ const startDeviceSignIn = route({
   data: presentAttempt(await start(deps, ownerOf(access), body.connectionId ?? null)),
 }));
 
-const pollDeviceSignIn = route({
-  method: 'GET',
-  path: '/v1/model-connections/provider-a/device/:attemptId',
+const pollDeviceSignIn = route('GET /v1/model-connections/provider-a/device/:attemptId', {
   id: 'pollDeviceSignIn',
-  tag,
   summary: 'Poll a device-code attempt',
   description:
-    'Only for the person who began it; others get 404. The provider is asked at most once in `intervalSeconds`, which grows when the provider requests that.',
+    'Only for the person who began the attempt; others get 404. The provider is asked at most once in `intervalSeconds`, which grows when the provider requests that.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   params: attemptParams,
-  success: { status: 200, data: deviceAttempt, description: 'The attempt.' },
+  success: { data: deviceAttempt, description: 'The attempt.' },
   errors: ['provider_disabled', 'runtime_unavailable'],
 }).to(async ({ access, by, params, deps }) => ({
   data: presentAttempt(await poll(deps, ownerOf(access), params.attemptId, by)),
 }));
 
-const cancelDeviceSignIn = route({
-  method: 'POST',
-  path: '/v1/model-connections/provider-a/device/:attemptId/cancel',
+const cancelDeviceSignIn = route('POST /v1/model-connections/provider-a/device/:attemptId/cancel', {
   id: 'cancelDeviceSignIn',
-  tag,
   summary: 'Cancel a device-code attempt',
-  description: 'One that has ended stays as it is.',
+  description: 'An attempt that has ended stays as it is.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   params: attemptParams,
-  success: { status: 200, data: deviceAttempt, description: 'The attempt.' },
+  success: { data: deviceAttempt, description: 'The attempt.' },
 }).to(async ({ access, params, deps }) => ({
   data: presentAttempt(await cancel(deps, ownerOf(access), params.attemptId)),
 }));

@@ -7,38 +7,31 @@ import {
 } from '#core/models/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { iso, returnedFields } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { component, iso, returnedFields } from '../../http/schemas.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { ownerOf } from './device.ts';
 import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERRORS } from './schemas.ts';
 
-const tag = 'Model accounts';
+const route = routesOf('Model accounts');
 const CALLBACK_PATH = '/v1/model-connections/provider-b/oauth/callback';
 
-const startModelSignIn = route({
-  method: 'POST',
-  path: '/v1/model-connections/provider-b/oauth/start',
+const startModelSignIn = route('POST /v1/model-connections/provider-b/oauth/start', {
   id: 'startModelSignIn',
-  tag,
   summary: 'Begin to connect an account by signing in',
   description:
     'Returns the address for the browser of this person, and replaces their open sign-in. The provider sends the browser back to `redirectUri` within ten minutes. If `redirect` is `paste`, nothing listens there: the person copies the final address of the browser, for the callback. With `connectionId` the same account is signed in to again, and the connection keeps its id. Only the session that begins a sign-in can end it.',
   auth: 'owner-session',
-  mcp: false,
   scope: 'connections:write',
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
   success: {
-    status: 200,
-    data: z
-      .strictObject({
-        authorizationUrl: z.string(),
-        host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
-        redirectUri: z.string(),
-        redirect: z.enum(['callback', 'paste']),
-        expiresAt: timestamp,
-      })
-      .meta({ id: 'StartedModelSignIn' }),
+    data: component('StartedModelSignIn', {
+      authorizationUrl: z.string(),
+      host: z.string().describe('Host of the sign-in address, to be shown before the browser leaves.'),
+      redirectUri: z.string(),
+      redirect: z.enum(['callback', 'paste']),
+      expiresAt: timestamp,
+    }),
     description: 'Where to send the browser.',
   },
   errors: SIGN_IN_ERRORS,
@@ -67,30 +60,24 @@ const returnedQuery = z.object({
     .min(1)
     .max(500)
     .optional()
-    .meta({ description: 'Where the provider issues a client of its own.' }),
+    .describe('Id of the client, if the provider issues a client of its own.'),
   address: z
     .string()
     .max(8_000)
     .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#]/, 'copy the whole address, with https://')
     .optional()
-    .meta({
-      description: 'The copied final address of the browser, in place of all other fields.',
-    }),
+    .describe('The copied final address of the browser, in place of all other fields.'),
 });
 
-const completeModelSignIn = route({
-  method: 'GET',
-  path: CALLBACK_PATH,
+const completeModelSignIn = route(`GET ${CALLBACK_PATH}`, {
   id: 'completeModelSignIn',
-  tag,
-  summary: 'End a sign-in at a model provider',
+  summary: 'Complete a sign-in at a model provider',
   description:
     'Takes the query of the provider’s redirect, or the whole address, from the session that began the sign-in. A state is redeemed once, within ten minutes; a repeated return leads to the same account. The account is tried before it is stored. The provider’s error texts are not repeated.',
   auth: 'returning-owner',
-  mcp: false,
   scope: 'connections:write',
   query: returnedQuery,
-  success: { status: 200, data: modelConnection, description: 'The account.' },
+  success: { data: modelConnection, description: 'The account.' },
   errors: [
     'attempt_expired',
     'forbidden',

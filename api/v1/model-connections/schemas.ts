@@ -10,7 +10,7 @@ import { now } from '#lib/clock.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, idOf } from '../../http/schemas.ts';
 
 /** Errors of the start of a sign-in, the same for every way to sign in. */
 export const SIGN_IN_ERRORS = [
@@ -24,57 +24,50 @@ export const SIGN_IN_ERRORS = [
   'provider_error',
 ] as const;
 
-export const modelConnectionId = idOf('modelConnection', EXAMPLE.modelConnection);
+export const modelConnectionId = idOf('modelConnection');
 export const modelConnectionParams = z.strictObject({ connectionId: modelConnectionId });
 
 const STATUSES = [...MODEL_CONNECTION_STATES, 'provider_disabled'] as const;
 
-const revocation = z
-  .strictObject({
-    revokedAt: timestamp,
-    revokedBy: z.string().nullable().meta({ description: 'Id of who revoked it.' }),
-    reason: z.enum(['owner', 'member_removed', 'project_deleted']).nullable(),
-    pausedRoutineCount: z.number().int().meta({ description: 'Routines that were paused with it.' }),
-    providerRevocation: z.enum(['pending', 'revoked', 'unsupported', 'failed']).meta({
-      description:
-        'State of the revocation at the provider (RFC 7009), which is tried for a day; then the credential is erased here anyway.',
-    }),
-  })
-  .meta({ id: 'ModelConnectionRevocation' });
+const revocation = component('ModelConnectionRevocation', {
+  revokedAt: timestamp,
+  revokedBy: z.string().nullable().describe('Id of the person who revoked the account.'),
+  reason: z.enum(['owner', 'member_removed', 'project_deleted']).nullable(),
+  pausedRoutineCount: z.number().int().describe('Number of routines that were paused with the account.'),
+  providerRevocation: z
+    .enum(['pending', 'revoked', 'unsupported', 'failed'])
+    .describe(
+      'State of the revocation at the provider (RFC 7009), which is tried for a day; then the credential is erased here anyway.',
+    ),
+});
 
-export const modelConnection = z
-  .strictObject({
-    id: modelConnectionId,
-    provider: z.enum(SLOTS),
-    providerName: z.string(),
-    accountLabel: z.string().meta({
-      description: 'Safe to show: never a whole address.',
-      example: 'a…@example.com',
-    }),
-    owner: z.strictObject({
-      id: z.string(),
-      name: z.string().nullable(),
-      userId: z.string().meta({ description: 'The same as `id`.', deprecated: true }),
-    }),
-    status: z.enum(STATUSES).meta({
-      description: '`provider_disabled` while the operator has switched the provider off.',
-    }),
-    error: z
-      .strictObject({ code: z.string(), message: z.string() })
-      .nullable()
-      .meta({ description: 'Why the account cannot be used: one of a fixed list.' }),
-    availableFrom: timestamp
-      .nullable()
-      .meta({ description: 'Its allowance is used up until then; routines wait for it.' }),
-    modelCount: z.number().int(),
-    runCount: z.number().int().meta({ description: 'Runs that used it.' }),
-    validatedAt: timestamp.nullable().meta({ description: 'When the provider last accepted it.' }),
-    lastUsedAt: timestamp.nullable(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-    revocation: revocation.nullable(),
-  })
-  .meta({ id: 'ModelConnection' });
+export const modelConnection = component('ModelConnection', {
+  id: modelConnectionId,
+  provider: z.enum(SLOTS),
+  providerName: z.string(),
+  accountLabel: z.string().meta({
+    description: 'Label of the account, safe to show: never a whole address.',
+    example: 'a…@example.com',
+  }),
+  owner: z.strictObject({
+    id: z.string(),
+    name: z.string().nullable(),
+    userId: z.string().meta({ description: 'The same as `id`.', deprecated: true }),
+  }),
+  status: z.enum(STATUSES).describe('`provider_disabled` while the operator has switched the provider off.'),
+  error: z
+    .strictObject({ code: z.string(), message: z.string() })
+    .nullable()
+    .describe('Why the account cannot be used: one of a fixed list.'),
+  availableFrom: timestamp.nullable().describe('The allowance of the account is used up until then; routines wait.'),
+  modelCount: z.number().int(),
+  runCount: z.number().int().describe('Number of runs that used the account.'),
+  validatedAt: timestamp.nullable().describe('When the provider last accepted the credential.'),
+  lastUsedAt: timestamp.nullable(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  revocation: revocation.nullable(),
+});
 
 /** @param providers the enabled providers: an account at any other provider cannot be used */
 export function presentModelConnection(row: ModelConnection, providers: ModelProviders) {

@@ -5,30 +5,26 @@ import { activateWithForecast } from '#core/execution/forecast/index.ts';
 import * as routines from '#core/authoring/routines/index.ts';
 import { sendTestEvent } from '#core/delivery/webhooks/index.ts';
 import { present } from '../../http/present.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { presentRoutine, presentWarnings } from './present.ts';
 import { activateBody, checkedRoutine, pauseBody } from './requests.ts';
 import { activatedRoutine, routine, routineCheck, rotatedRoutine, webhookTest } from './responses.ts';
 
-const tag = 'Routines';
+const route = routesOf('Routines');
 const params = routineParams;
 
-const activateRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/activate',
+const activateRoutine = route('POST /v1/routines/:routineId/activate', {
   id: 'activateRoutine',
-  tag,
   summary: 'Put a routine on its schedule',
   description:
     'Needs a manual run that has succeeded since the last material change, with the routine’s own variables. Scheduled runs use the texts of skills and facts from the latest such run; activating an active routine again takes over newer ones. If its forecast exceeds a budget or the plan’s allowance within 30 days, `warnings` has `forecast_over_budget` with the limit, the day, and who may raise it; with `refuseOverBudget: true` that is an error instead.',
-  auth: 'key-or-session',
   mcp: { toolset: 'routines', view: [...CHANGED_ROUTINE, 'warnings'] },
   scope: 'routines:write',
   params,
   body: activateBody,
   bodyOptional: true,
-  success: { status: 200, data: activatedRoutine, description: 'The active routine.' },
+  success: { data: activatedRoutine, description: 'The active routine.' },
   errors: [
     'successful_run_required',
     'routine_archived',
@@ -49,47 +45,36 @@ const activateRoutine = route({
   return { data: { ...presentRoutine(active), warnings: presentWarnings(warnings) } };
 });
 
-const pauseRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/pause',
+const pauseRoutine = route('POST /v1/routines/:routineId/pause', {
   id: 'pauseRoutine',
-  tag,
   summary: 'Take a routine off its schedule',
   description:
     'An archived routine gets 409 `routine_archived`. Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, including manual ones, also when the routine was paused before.',
-  auth: 'key-or-session',
   mcp: { toolset: 'routines', view: CHANGED_ROUTINE },
   scope: 'routines:write',
   params,
   body: pauseBody,
   bodyOptional: true,
-  success: { status: 200, data: routine, description: 'The paused routine.' },
+  success: { data: routine, description: 'The paused routine.' },
   errors: ['routine_archived'],
 }).to(async ({ access, by, params: { routineId }, body: { cancelRuns }, deps }) => ({
   data: presentRoutine(await pauseWithRuns(deps, by, { projectId: access.projectId, id: routineId, cancelRuns })),
 }));
 
-const rotateWebhookSecret = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/webhook-secret',
+const rotateWebhookSecret = route('POST /v1/routines/:routineId/webhook-secret', {
   id: 'rotateWebhookSecret',
-  tag,
   summary: 'Replace the webhook secret',
   description:
     'For 24 hours deliveries are signed with the new and the previous secret. A second rotation within that time needs `force`. A response that is repeated under its `Idempotency-Key` no longer has the secret.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
   body: z.strictObject({
-    force: z.boolean().default(false).meta({
-      description: 'Also ends a previous secret that still signs.',
-    }),
+    force: z.boolean().default(false).describe('Also ends a previous secret that still signs.'),
   }),
   bodyOptional: true,
   idempotent: true,
   shownOnce: ['webhookSecret'],
-  success: { status: 200, data: rotatedRoutine, description: 'The routine with its new secret.' },
+  success: { data: rotatedRoutine, description: 'The routine with its new secret.' },
   errors: ['routine_archived', 'webhook_not_configured', 'rotation_in_progress'],
 }).to(async ({ access: { projectId }, by, params: { routineId }, body: { force }, deps }) => {
   const input = { projectId, id: routineId, force };
@@ -97,37 +82,27 @@ const rotateWebhookSecret = route({
   return { data: { ...presentRoutine(rotated), webhookSecret } };
 });
 
-const restoreRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/restore',
+const restoreRoutine = route('POST /v1/routines/:routineId/restore', {
   id: 'restoreRoutine',
-  tag,
   summary: 'Take a routine out of the archive',
   description:
     'The routine becomes a draft with its runs, versions and key, and needs a new manual run before activation. If another routine has its key by now, archive or rename that first. A routine that is not archived stays unchanged.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
-  success: { status: 200, data: routine, description: 'The draft.' },
+  success: { data: routine, description: 'The draft.' },
   errors: ['limit_reached', 'external_key_taken'],
 }).to(async ({ access: { projectId }, by, params: { routineId }, deps }) => ({
   data: presentRoutine(await routines.restoreRoutine(deps.database, by, { projectId, id: routineId })),
 }));
 
-const checkRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/check',
+const checkRoutine = route('POST /v1/routines/check', {
   id: 'checkRoutine',
-  tag,
   summary: 'Check a routine without saving it',
   description:
     'Lists all faults for which saving this routine would be refused, and writes nothing. If a routine has the `externalKey`, checks a PUT under that key; otherwise a new routine.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   body: checkedRoutine,
-  success: { status: 200, data: routineCheck, description: 'The faults; empty if it can be saved.' },
+  success: { data: routineCheck, description: 'The faults; empty if it can be saved.' },
   errors: ['models_unavailable'],
 }).to(async ({ access: { projectId }, body: { skillLengths, ...fields }, deps }) => {
   const refusals = await routines.findRefusals(deps, {
@@ -141,19 +116,14 @@ const checkRoutine = route({
   return { data: { faults: refusals.flatMap(faultsOf) } };
 });
 
-const testWebhook = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/webhook-test',
+const testWebhook = route('POST /v1/routines/:routineId/webhook-test', {
   id: 'testWebhook',
-  tag,
   summary: 'Send a test event to the webhook',
   description:
     'Sends one `webhook.test` event, signed like any other, and returns the receiver’s response. The event is not retried or listed as a delivery. At most 10 a minute for a routine.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
-  success: { status: 200, data: webhookTest, description: 'The response of the receiver, or the reason for none.' },
+  success: { data: webhookTest, description: 'The response of the receiver, or the reason for none.' },
   errors: ['routine_archived', 'webhook_not_configured', 'rate_limited'],
 }).to(async ({ access: { projectId }, params: { routineId }, deps }) => ({
   data: present(webhookTest, await sendTestEvent(deps, { projectId, id: routineId })),

@@ -3,19 +3,22 @@ import * as drafts from '#core/authoring/drafts/index.ts';
 import { DEFINITION, scheduleFields, variables } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
 import { forecastDraft, FORECAST_DAYS, type Forecast } from '#core/execution/forecast/index.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, idOf } from '../../http/schemas.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { usage, withTotal } from '../runs/result-schema.ts';
 
 import { amount, estimate } from './forecast.ts';
 
+const route = routesOf('Routines');
+
 const blueprintId = z.string().min(1).max(80).meta({ example: 'page-watch' });
 const lines = z.array(z.string());
 
-const definition = z
-  .strictObject({
+const definition = component(
+  'DraftedDefinition',
+  {
     name: z.string(),
     instructions: z.string(),
     variables: z.record(z.string(), z.string()),
@@ -26,58 +29,55 @@ const definition = z
       description: 'The model of most routines of the project, else the first of the directory; null for none.',
     }),
     skills: lines.meta({ description: 'Curated slugs or custom skill ids.', example: ['competitor-watch'] }),
-  })
-  .meta({
-    id: 'DraftedDefinition',
-    description: 'Fields for POST /v1/routines, once schedule and model are set.',
-  });
+  },
+  { description: 'Fields for POST /v1/routines, once schedule and model are set.' },
+);
 
-const similarRoutine = z.strictObject({ id: idOf('routine', EXAMPLE.routine), name: z.string() });
+const similarRoutine = z.strictObject({ id: idOf('routine'), name: z.string() });
 
-const routineDraft = z
-  .strictObject({
-    madeBy: z.enum(drafts.DRAFT_SOURCES).meta({
-      description:
-        '`model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.',
-    }),
-    definition,
-    assumptions: lines.meta({ description: 'Assumptions beyond the sentence.' }),
-    questions: lines.meta({ description: 'Questions for a person before it can work; at most three.' }),
-    nextRuns: z.array(timestamp).meta({ description: 'The first five times of the schedule.' }),
-    forecast: z
-      .strictObject({
-        occurrences: z.strictObject({
-          count: z.int(),
-          first: timestamp.nullable(),
-          last: timestamp.nullable(),
-        }),
-        perRun: estimate,
-        total: z.strictObject({ p50: amount, p95: amount }),
-      })
-      .nullable()
-      .meta({
-        id: 'DraftForecast',
-        description: `The most that it can use in ${FORECAST_DAYS} days by the limits of a new routine; null without schedule or model.`,
+const routineDraft = component('RoutineDraft', {
+  madeBy: z
+    .enum(drafts.DRAFT_SOURCES)
+    .describe(
+      '`model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.',
+    ),
+  definition,
+  assumptions: lines.describe('Assumptions beyond the sentence.'),
+  questions: lines.describe('At most three questions that a person has to answer first.'),
+  nextRuns: z.array(timestamp).describe('The first five times of the schedule.'),
+  forecast: z
+    .strictObject({
+      occurrences: z.strictObject({
+        count: z.int(),
+        first: timestamp.nullable(),
+        last: timestamp.nullable(),
       }),
-    missing: z.strictObject({
-      connections: z.array(z.enum(NEEDS)).meta({ description: 'Kinds of data that no known tool seems to offer.' }),
-      tools: z
-        .array(
-          z.strictObject({
-            connectionId: idOf('connection', EXAMPLE.connection),
-            connectionName: z.string(),
-            toolName: z.string(),
-          }),
-        )
-        .meta({ description: 'Tools to confirm for the routine once it is saved.' }),
+      perRun: estimate,
+      total: z.strictObject({ p50: amount, p95: amount }),
+    })
+    .nullable()
+    .meta({
+      id: 'DraftForecast',
+      description: `The most that the drafted routine can use in ${FORECAST_DAYS} days under the limits of a new routine; null without schedule or model.`,
     }),
-    blueprints: z
-      .array(z.strictObject({ id: blueprintId, name: z.string() }))
-      .meta({ description: 'Blueprints that fit its words, the best first.' }),
-    similar: z.array(similarRoutine).meta({ description: 'Routines of the project with a similar purpose.' }),
-    usage: usage.nullable().meta({ description: 'Usage of the model; null if none was asked.' }),
-  })
-  .meta({ id: 'RoutineDraft' });
+  missing: z.strictObject({
+    connections: z.array(z.enum(NEEDS)).describe('Kinds of data that no known tool seems to offer.'),
+    tools: z
+      .array(
+        z.strictObject({
+          connectionId: idOf('connection'),
+          connectionName: z.string(),
+          toolName: z.string(),
+        }),
+      )
+      .describe('Tools to confirm for the routine once it is saved.'),
+  }),
+  blueprints: z
+    .array(z.strictObject({ id: blueprintId, name: z.string() }))
+    .describe('Blueprints that fit its words, the best first.'),
+  similar: z.array(similarRoutine).describe('Routines of the project with a similar purpose.'),
+  usage: usage.nullable().describe('Usage of the model; null if none was asked.'),
+});
 
 const draftBody = z
   .strictObject({
@@ -85,17 +85,17 @@ const draftBody = z
       description: 'Task and time of the routine.',
       example: 'Every Monday at 8, check our pricing pages and say what changed',
     }),
-    blueprint: blueprintId.optional().meta({ description: 'Id of a blueprint, in place of a sentence.' }),
-    values: variables.optional().meta({ description: 'A value for each slot of the blueprint.' }),
+    blueprint: blueprintId.optional().describe('Id of a blueprint, in place of a sentence.'),
+    values: variables.optional().describe('A value for each slot of the blueprint.'),
     timezone: scheduleFields.timezone,
   })
   .refine(({ sentence, blueprint }) => (sentence === undefined) !== (blueprint === undefined), {
     path: ['sentence'],
-    message: 'give a sentence or a blueprint, and not both',
+    message: 'give either a sentence or a blueprint, not both',
   })
   .refine(({ blueprint, values }) => blueprint !== undefined || values === undefined, {
     path: ['values'],
-    message: 'are those of a blueprint',
+    message: 'need a blueprint, whose slots they fill',
   })
   .meta({
     id: 'DraftRoutine',
@@ -109,19 +109,15 @@ function withField(name: string) {
   return { properties: { [name]: {} }, required: [name] };
 }
 
-const draftRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/draft',
+const draftRoutine = route('POST /v1/routines/draft', {
   id: 'draftRoutine',
-  tag: 'Routines',
   summary: 'Draft a routine from a sentence or a blueprint',
   description:
     'Proposes a routine and saves nothing: create it from the `definition`. Code reads the times from English words with only one meaning; `questions` asks about others. A model of the directory writes the rest and may name only skills and tools of the project. The cost of its one or two requests counts towards the budgets, and is listed in the usage as `drafts`. At most 60 an hour for an organization.',
-  auth: 'key-or-session',
-  mcp: { toolset: 'authoring', note: 'It saves nothing: pass its definition on to create_routine' },
+  mcp: { toolset: 'authoring', note: 'The draft is not saved: pass its definition to create_routine' },
   scope: 'routines:write',
   body: draftBody,
-  success: { status: 200, data: routineDraft, description: 'The draft.' },
+  success: { data: routineDraft, description: 'The draft.' },
   errors: ['invalid_timezone', 'allowance_exceeded'],
 }).to(async ({ access: { projectId, organizationId }, body, deps }) => {
   const { sentence, blueprint = '', values = {}, timezone } = body;
@@ -138,44 +134,36 @@ function presentDraft(draft: drafts.Draft, forecast: Pick<Forecast, 'runs' | 'pe
   });
 }
 
-const blueprint = z
-  .strictObject({
-    id: blueprintId,
-    job: z.string().meta({ example: 'Research' }),
-    name: z.string(),
-    promise: z.string().meta({ description: 'Result of its runs, in a sentence.' }),
-    when: z.string().meta({ description: 'When it runs, in words.', example: 'every Monday at 7' }),
-    schedule: scheduleFields.schedule,
-    skills: lines,
-    needs: z.array(z.enum(NEEDS)).meta({ description: 'Kinds of data that its tools should offer.' }),
-    instructions: z.string(),
-    slots: z.array(
-      z
-        .strictObject({
-          name: z.string().meta({ description: 'Name of the variable.' }),
-          label: z.string(),
-          type: z.enum(drafts.SLOT_TYPES).meta({ description: '`list` has a line for each.' }),
-          sample: z.string().meta({ description: 'An answer that a person could give.' }),
-          least: z.int().meta({ description: 'Of a number.' }),
-          most: z.int().meta({ description: 'Of a number.' }),
-          choices: lines.meta({ description: 'Of a choice.' }),
-        })
-        .meta({ id: 'BlueprintSlot' }),
-    ),
-  })
-  .meta({ id: 'Blueprint' });
+const blueprint = component('Blueprint', {
+  id: blueprintId,
+  job: z.string().meta({ example: 'Research' }),
+  name: z.string(),
+  promise: z.string().describe('Result of its runs, in a sentence.'),
+  when: z.string().meta({ description: 'When it runs, in words.', example: 'every Monday at 7' }),
+  schedule: scheduleFields.schedule,
+  skills: lines,
+  needs: z.array(z.enum(NEEDS)).describe('Kinds of data that its tools should offer.'),
+  instructions: z.string(),
+  slots: z.array(
+    component('BlueprintSlot', {
+      name: z.string().describe('Name of the variable.'),
+      label: z.string(),
+      type: z.enum(drafts.SLOT_TYPES).describe('`list` has a line for each item.'),
+      sample: z.string().describe('An answer that a person could give.'),
+      least: z.int().describe('The least value of a number.'),
+      most: z.int().describe('The greatest value of a number.'),
+      choices: lines.describe('The answers to choose from.'),
+    }),
+  ),
+});
 
-const listBlueprints = route({
-  method: 'GET',
-  path: '/v1/blueprints',
+const listBlueprints = route('GET /v1/blueprints', {
   id: 'listBlueprints',
-  tag: 'Routines',
   summary: 'List the blueprints of routines',
   description: 'Routines that a few answers complete, by job. POST /v1/routines/draft fills one.',
-  auth: 'key-or-session',
   mcp: { toolset: 'authoring', view: ['id', 'name', 'promise', 'slots'] },
   scope: 'routines:read',
-  success: { status: 200, data: z.array(blueprint), description: 'All of them.' },
+  success: { data: z.array(blueprint), description: 'All of them.' },
 }).to(({ deps }) => Promise.resolve({ data: deps.blueprints.map((each) => present(blueprint, each)) }));
 
 export const draftRoutes: readonly Route[] = [draftRoutine, listBlueprints];

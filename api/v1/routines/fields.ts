@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { DEFINITION, fieldsWith, shownOf, type Fields } from '#core/authoring/definition/index.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { idOf } from '../../http/schemas.ts';
 
 /** Fields of a changed routine that an assistant sees. */
 export const CHANGED_ROUTINE = ['id', 'name', 'state', 'stateReason', 'revision', 'nextRunAt'] as const;
 
-export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
+export const routineParams = z.strictObject({ routineId: idOf('routine') });
 
 /** The schema of each field in responses. All responses with the field share it. */
 const named = new WeakMap<z.ZodType, z.ZodType>();

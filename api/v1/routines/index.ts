@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { pageOf, pageQuery, searchedIn } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { keyParams, nameFilters } from '../external-names.ts';
 import { deliveryOf } from '../settings-schemas.ts';
 import { actionRoutes } from './actions.ts';
@@ -22,16 +22,12 @@ import { proposalRoutes } from './proposals.ts';
 import { createdRoutine, routine, routineDetail, routineSummary, savedRoutine } from './responses.ts';
 import { versionRoutes } from './versions.ts';
 
-const tag = 'Routines';
+const route = routesOf('Routines');
 const params = routineParams;
 
-const listRoutines = route({
-  method: 'GET',
-  path: '/v1/routines',
+const listRoutines = route('GET /v1/routines', {
   id: 'listRoutines',
-  tag,
   summary: 'List the routines of the project',
-  auth: 'key-or-session',
   mcp: {
     toolset: 'routines',
     view: ['id', 'name', 'state', 'stateReason', 'schedule', 'timezone', 'nextRunAt', 'lastRunAt'],
@@ -39,15 +35,19 @@ const listRoutines = route({
   scope: 'routines:read',
   query: pageQuery('routine', {
     q: searchedIn('the name'),
-    state: z.enum(routines.ROUTINE_STATES).optional().meta({ description: 'Only those in this state.' }),
-    stateChangedBy: z.enum(['service', 'person']).optional().meta({
-      description:
+    state: z.enum(routines.ROUTINE_STATES).optional().describe('Only routines in this state.'),
+    stateChangedBy: z
+      .enum(['service', 'person'])
+      .optional()
+      .describe(
         'Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed.',
-    }),
-    sendsResults: z.enum(['true', 'false']).optional().meta({
-      description:
-        'Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not.',
-    }),
+      ),
+    sendsResults: z
+      .enum(['true', 'false'])
+      .optional()
+      .describe(
+        'Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only routines that send none.',
+      ),
     uses: z
       .string()
       .regex(/^[a-z0-9_-]{1,80}$/)
@@ -60,7 +60,6 @@ const listRoutines = route({
     ...nameFilters,
   }),
   success: {
-    status: 200,
     data: z.array(routineSummary),
     description: 'Newest first, without instructions, variables and `resultSchema`.',
   },
@@ -79,19 +78,15 @@ const listRoutines = route({
   return listReply(found, page, presentRoutineSummary);
 });
 
-const createRoutine = route({
-  method: 'POST',
-  path: '/v1/routines',
+const createRoutine = route('POST /v1/routines', {
   id: 'createRoutine',
-  tag,
   summary: 'Create a routine',
   description:
     'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response has `webhookSecret`, only once: a response that is repeated under its `Idempotency-Key` lacks it, so rotate the secret if the first one was lost.',
-  auth: 'key-or-session',
   mcp: {
     toolset: 'routines',
     view: [...CHANGED_ROUTINE, 'warnings'],
-    note: 'It is a draft until it has run once and is activated',
+    note: 'The routine is a draft until it has run once and is activated',
   },
   scope: 'routines:write',
   body: routineBody,
@@ -117,18 +112,13 @@ const createRoutine = route({
   return { data: presentSaved(saved), headers: etagOf(saved.routine) };
 });
 
-const readRoutine = route({
-  method: 'GET',
-  path: '/v1/routines/:routineId',
+const readRoutine = route('GET /v1/routines/:routineId', {
   id: 'readRoutine',
-  tag,
   summary: 'Read a routine',
-  auth: 'key-or-session',
   mcp: { toolset: 'routines' },
   scope: 'routines:read',
   params,
   success: {
-    status: 200,
     data: routineDetail,
     description:
       'The routine with its next five times, its obstacles to activation, the tools that it may call, and warnings.',
@@ -145,24 +135,20 @@ const readRoutine = route({
   return { data: presentDetail(found, deliveryOf(deps)), headers: etagOf(found) };
 });
 
-const updateRoutine = route({
-  method: 'PATCH',
-  path: '/v1/routines/:routineId',
+const updateRoutine = route('PATCH /v1/routines/:routineId', {
   id: 'updateRoutine',
-  tag,
   summary: 'Change a routine',
   description: `A change of ${listed('or')} is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as \`superseded\`. \`limits\`, \`budget\` and \`notifications\` are changed field by field. With \`If-Match\` the change is refused if someone else has changed the routine meanwhile.`,
-  auth: 'key-or-session',
   mcp: {
     toolset: 'routines',
     view: [...CHANGED_ROUTINE, 'warnings'],
-    note: 'Fields are those of create_routine; a change of its work makes it a draft again',
+    note: 'Takes the fields of create_routine; a change of the routine’s work makes the routine a draft again',
   },
   scope: 'routines:write',
   params,
   body: routinePatch,
   conditional: true,
-  success: { status: 200, data: savedRoutine, description: 'The routine.', headers: etag },
+  success: { data: savedRoutine, description: 'The routine.', headers: etag },
   errors: ['routine_archived', 'definition_unreadable', 'precondition_failed', ...saveErrors],
 }).to(async ({ access, by, params: { routineId }, body, deps, ifMatch }) => {
   const saved = await routines.patchRoutine(deps, {
@@ -177,20 +163,15 @@ const updateRoutine = route({
   return replyOfSaved(saved, isPaced, { access, deps });
 });
 
-const putRoutine = route({
-  method: 'PUT',
-  path: '/v1/routines/by-key/:externalKey',
+const putRoutine = route('PUT /v1/routines/by-key/:externalKey', {
   id: 'putRoutine',
-  tag,
-  summary: 'Create or replace the routine of a key',
+  summary: 'Create or replace a routine by its external key',
   description: `The body is a whole routine: missing fields take their defaults. If no routine has the key, one is created as a draft, and with a webhook URL the response has \`webhookSecret\`. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. Archived routines have no key. \`If-Match\` refuses a routine that has changed meanwhile or does not exist, \`If-None-Match: *\` one that exists.`,
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params: keyParams,
   body: putBody,
   conditional: 'create',
-  success: { status: 200, data: savedRoutine, description: 'The routine.', headers: etag },
+  success: { data: savedRoutine, description: 'The routine.', headers: etag },
   errors: ['limit_reached', 'definition_unreadable', 'precondition_failed', ...saveErrors],
 }).to(async ({ access, by, params: { externalKey }, body, deps, newId, ...conditions }) => {
   const fields: Parameters<typeof routines.putRoutine>[1]['fields'] = { ...body, externalKey };
@@ -222,18 +203,14 @@ async function replyOfSaved(
 /** Fields that change how often an active routine runs, and when. */
 const SCHEDULING = ['schedule', 'timezone', 'startsAt', 'endsAt', 'skipDates', 'budget'] as const;
 
-const archiveRoutine = route({
-  method: 'DELETE',
-  path: '/v1/routines/:routineId',
+const archiveRoutine = route('DELETE /v1/routines/:routineId', {
   id: 'archiveRoutine',
-  tag,
   summary: 'Archive a routine',
   description: 'The routine runs no more until it is restored. Its runs stay; those that have not begun are `skipped`.',
-  auth: 'key-or-session',
   mcp: { toolset: 'routines', view: CHANGED_ROUTINE, destructive: true },
   scope: 'routines:write',
   params,
-  success: { status: 200, data: routine, description: 'The archived routine.' },
+  success: { data: routine, description: 'The archived routine.' },
 }).to(async ({ access, by, params: { routineId }, deps }) => ({
   data: presentRoutine(
     await routines.stopRoutine(deps, by, { projectId: access.projectId, id: routineId, state: 'archived' }),

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { gate, variables } from '#core/authoring/definition/index.ts';
 import { previewRun, type Preview } from '#core/execution/steps/index.ts';
 import { RUN_REASONS } from '#core/execution/run-states/index.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, idOf } from '../../http/schemas.ts';
 import { present } from '../../http/present.ts';
 import { mayWriteRoutines } from '../../access.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 import { amount, estimate } from './forecast.ts';
 
@@ -25,91 +25,82 @@ const previewedGate = z
       'The gate that a scheduled run would ask; null without one. A preview does not ask it, so `{{gate.value}}` is empty in the prompt.',
   });
 
-const runPreview = z
-  .strictObject({
-    preamble: z.string().meta({ description: 'The first words of every run of every routine.' }),
-    prompt: z.string().nullable().meta({
-      description: 'Rendered instructions, skills and facts; null when they would be too large.',
-    }),
-    briefing: z.string().nullable().meta({
-      description:
-        'The text that differs in every run: time, tools, limits and the previous result, here for a manual run.',
-    }),
-    skills: z
-      .array(
-        z.strictObject({
-          reference: z.string().meta({ description: 'Slug or id.', example: 'seo-audit' }),
-          name: z.string(),
-        }),
-      )
-      .meta({ description: 'In order, without those that were deleted since.' }),
-    facts: z
-      .strictObject({
-        version: z.number().int().meta({ description: '0 where there are none.' }),
-        length: z.number().int().meta({ description: 'Characters.' }),
-      })
-      .nullable()
-      .meta({
-        id: 'PreviewedFacts',
-        description: 'The facts of the project in the prompt; null for a routine without `facts`.',
-      }),
-    tools: z.array(
-      z
-        .strictObject({
-          name: z.string().meta({ description: 'Name that the model uses.' }),
-          description: z.string().nullable(),
-          connectionId: idOf('connection', EXAMPLE.connection).nullable(),
-          policyId: idOf('policy', EXAMPLE.policy).nullable(),
-        })
-        .meta({ id: 'PreviewedTool' }),
+const runPreview = component('RunPreview', {
+  preamble: z.string().describe('The first words of every run of every routine.'),
+  prompt: z.string().nullable().describe('Rendered instructions, skills and facts; null when they would be too large.'),
+  briefing: z
+    .string()
+    .nullable()
+    .describe(
+      'The text that differs in every run: time, tools, limits and the previous result, here for a manual run.',
     ),
-    gate: previewedGate,
-    preflight: z
-      .strictObject({
-        ready: z.boolean().meta({ description: 'Whether a run that began now would call its model.' }),
-        reason: z
-          .string()
-          .nullable()
-          .meta({
-            description: `The reason with which the run would fail: ${Object.keys(RUN_REASONS)
-              .filter((reason) => reason.startsWith('blocked_'))
-              .map((reason) => `\`${reason}\``)
-              .join(', ')}.`,
-          }),
-        message: z.string().nullable(),
-      })
-      .meta({ id: 'PreflightVerdict' }),
-    estimate: z.strictObject({
-      inputTokens: z.number().int().nullable().meta({
-        description:
-          'The input of the first step, counted from its texts and the definitions of its tools: an upper bound for common tokenizers.',
+  skills: z
+    .array(
+      z.strictObject({
+        reference: z.string().meta({ description: 'Slug or id of the skill.', example: 'seo-audit' }),
+        name: z.string(),
       }),
-      least: amount.meta({ description: 'The input of the first step alone.' }),
-      most: amount.meta({ description: 'The most that the limits allow.' }),
-      typical: estimate,
+    )
+    .describe('The skills in order, without deleted ones.'),
+  facts: z
+    .strictObject({
+      version: z.number().int().describe('Version of the facts; 0 if there are none.'),
+      length: z.number().int().describe('Characters of the facts.'),
+    })
+    .nullable()
+    .meta({
+      id: 'PreviewedFacts',
+      description: 'The facts of the project in the prompt; null for a routine without `facts`.',
     }),
-  })
-  .meta({ id: 'RunPreview' });
+  tools: z.array(
+    component('PreviewedTool', {
+      name: z.string().describe('Name that the model uses.'),
+      description: z.string().nullable(),
+      connectionId: idOf('connection').nullable(),
+      policyId: idOf('policy').nullable(),
+    }),
+  ),
+  gate: previewedGate,
+  preflight: component('PreflightVerdict', {
+    ready: z.boolean().describe('Whether a run that began now would call its model.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        `The reason with which the run would fail: ${Object.keys(RUN_REASONS)
+          .filter((reason) => reason.startsWith('blocked_'))
+          .map((reason) => `\`${reason}\``)
+          .join(', ')}.`,
+      ),
+    message: z.string().nullable(),
+  }),
+  estimate: z.strictObject({
+    inputTokens: z
+      .number()
+      .int()
+      .nullable()
+      .describe(
+        'The input of the first step, counted from its texts and the definitions of its tools: an upper bound for common tokenizers.',
+      ),
+    least: amount.describe('The input of the first step alone.'),
+    most: amount.describe('The most that the limits allow.'),
+    typical: estimate,
+  }),
+});
 
-const previewRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/preview',
+const previewRoutine = routesOf('Routines')('POST /v1/routines/:routineId/preview', {
   id: 'previewRoutine',
-  tag: 'Routines',
   summary: 'Preview a run',
   description:
     'The text and tools of a manual run that would begin now, the verdict of its preflight, and its possible cost. No model is called, no run is made and nothing is written, except that a connection’s sign-in is renewed when due.',
-  auth: 'key-or-session',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   params: routineParams,
-  body: z
-    .strictObject({
-      variables: variables.default({}).meta({ description: 'Values that override those of the routine.' }),
-    })
-    .meta({ id: 'PreviewRoutine' }),
+  body: component('PreviewRoutine', {
+    variables: variables.default({}).describe('Values that override those of the routine.'),
+  }),
   bodyOptional: true,
-  success: { status: 200, data: runPreview, description: 'The preview.' },
+  success: { data: runPreview, description: 'The preview.' },
   errors: ['invalid_variable'],
 }).to(async ({ access, params: { routineId }, body, deps }) => {
   const { projectId, organizationId } = access;

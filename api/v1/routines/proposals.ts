@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { proposals } from '#core/authoring/routines/index.ts';
 import { proofs } from '#core/execution/runs/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
@@ -6,33 +5,26 @@ import { withoutUndefined } from '#lib/json.ts';
 import { programOf } from '../../access.ts';
 import { versionsIn } from '../../http/entity-tag.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { component, idOf } from '../../http/schemas.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { renamedFields } from '../external-names.ts';
 import { routineParams } from './fields.ts';
 import { presentWarnings } from './present.ts';
 import { routinePatch, saveErrors } from './requests.ts';
 import { proposal, startedProposal } from './responses.ts';
 
-const tag = 'Routines';
-const params = routineParams.extend({ proposalId: idOf('proposal', EXAMPLE.proposal) });
+const route = routesOf('Routines');
+const params = routineParams.extend({ proposalId: idOf('proposal') });
 
-const body = z
-  .strictObject({
-    patch: routinePatch.describe('The fields that change, at least one of them material; no names of programs.'),
-  })
-  .meta({ id: 'ProposeChange' });
+const body = component('ProposeChange', {
+  patch: routinePatch.describe('The fields that change, at least one of them material. External names cannot change.'),
+});
 
-const createProposal = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/proposals',
+const createProposal = route('POST /v1/routines/:routineId/proposals', {
   id: 'createProposal',
-  tag,
   summary: 'Try a change of an active routine',
   description:
     'Saves the change as a separate version and starts a manual run with it. When the run succeeds, the change is taken over and the routine stays active; scheduled runs of the former version that have not begun are skipped as `superseded`. Until then the schedule runs the former version. The change is dropped if the run fails, is cancelled or does only a part of the work, or if the routine is changed, paused or archived meanwhile. Only one change is tried at a time: another one gets 409 `proposal_open`, with the address of the first as `Location`. A key needs `runs:write` too.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params: routineParams,
   body,
@@ -62,7 +54,12 @@ const createProposal = route({
   const given = withoutUndefined(patch);
   const names = Object.keys(given).filter((name) => name in renamedFields);
   if (names.length > 0) {
-    throw invalid(names.map((name) => ({ path: `patch.${name}`, message: 'is changed by PATCH alone' })));
+    throw invalid(
+      names.map((name) => ({
+        path: `patch.${name}`,
+        message: 'only PATCH of the routine changes this',
+      })),
+    );
   }
   const opened = await proofs.startProposal(deps, {
     id: newId('proposal'),
@@ -86,34 +83,24 @@ const createProposal = route({
   };
 });
 
-const readProposal = route({
-  method: 'GET',
-  path: '/v1/routines/:routineId/proposals/:proposalId',
+const readProposal = route('GET /v1/routines/:routineId/proposals/:proposalId', {
   id: 'readProposal',
-  tag,
   summary: 'Read a proposal',
   description: 'Only the latest proposal of a routine is kept; the routine shows it too.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   params,
-  success: { status: 200, data: proposal, description: 'The proposal.' },
+  success: { data: proposal, description: 'The proposal.' },
 }).to(async ({ access: { projectId }, params: { routineId, proposalId: id }, deps }) => ({
   data: present(proposal, await proposals.readProposal(deps.database, { projectId, routineId, id })),
 }));
 
-const deleteProposal = route({
-  method: 'DELETE',
-  path: '/v1/routines/:routineId/proposals/:proposalId',
+const deleteProposal = route('DELETE /v1/routines/:routineId/proposals/:proposalId', {
   id: 'deleteProposal',
-  tag,
   summary: 'Withdraw a proposal',
   description: 'Drops the change and cancels its run. An ended proposal stays unchanged.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
-  success: { status: 200, data: proposal, description: 'The proposal, dropped.' },
+  success: { data: proposal, description: 'The proposal, dropped.' },
 }).to(async ({ access: { projectId }, params: { routineId, proposalId: id }, deps }) => ({
   data: present(proposal, await proposals.withdrawProposal(deps, { projectId, routineId, id })),
 }));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../../http/schemas.ts';
 import { creationOf, patchOf, type Fields, definitionForm } from '#core/authoring/definition/index.ts';
 import type { ErrorCode } from '#lib/errors.ts';
 import { namedFields, putFields, renamedFields } from '../external-names.ts';
@@ -38,10 +39,12 @@ export const putBody = bodyWith(FIELDS)
 export const checkedRoutine = bodyWith(FIELDS)
   .extend({
     ...namedFields,
-    skillLengths: z.record(z.string().max(80), z.number().int().min(0).max(100_000)).default({}).meta({
-      description:
+    skillLengths: z
+      .record(z.string().max(80), z.number().int().min(0).max(100_000))
+      .default({})
+      .describe(
         'Lengths of custom skills that will be written before the routine, by id or, for new skills, by their name in `skills`.',
-    }),
+      ),
   })
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
   .meta({ id: 'CheckRoutine' });
@@ -52,23 +55,20 @@ export const routinePatch = z
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...patch }) => patch)
   .meta({ id: 'UpdateRoutine' });
 
-export const activateBody = z
-  .strictObject({
-    acceptForecast: z.boolean().default(false).meta({
-      description: 'Has no effect any more, because a forecast never prevents activation.',
-      deprecated: true,
-    }),
-    refuseOverBudget: z.boolean().default(false).meta({
-      description: 'Refuses it where its forecast says that a limit runs out within 30 days.',
-    }),
-  })
-  .meta({ id: 'ActivateRoutine' });
+export const activateBody = component('ActivateRoutine', {
+  acceptForecast: z.boolean().default(false).meta({
+    description: 'Has no effect any more, because a forecast never prevents activation.',
+    deprecated: true,
+  }),
+  refuseOverBudget: z
+    .boolean()
+    .default(false)
+    .describe('Refuses the activation if the forecast says that a limit runs out within 30 days.'),
+});
 
-export const pauseBody = z
-  .strictObject({
-    cancelRuns: z.boolean().default(false).meta({ description: 'Also cancels the runs of the routine that are open.' }),
-  })
-  .meta({ id: 'PauseRoutine' });
+export const pauseBody = component('PauseRoutine', {
+  cancelRuns: z.boolean().default(false).describe('Also cancels the runs of the routine that are open.'),
+});
 
 /** Response header of all operations that save a routine. */
 export const etag = { ETag: 'The version, for `If-Match` on PATCH and PUT.' };

@@ -2,37 +2,39 @@ import { z } from 'zod';
 import { ACTIVATION_REASONS, ROUTINE_STATES, proposals, WARNING_CODES } from '#core/authoring/routines/index.ts';
 import { shortFields, type Fields } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
-import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { keyOf, timestamp } from '#lib/schemas.ts';
+import { component, idOf } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';
 import { mailDelivery } from '../settings-schemas.ts';
 import { FIELDS, responseFields } from './fields.ts';
 
 /** The fields of a routine that people do not set. */
 const kept = {
-  id: idOf('routine', EXAMPLE.routine),
+  id: idOf('routine'),
   ...shownName,
   state: z.enum(ROUTINE_STATES),
-  stateReason: z.string().nullable().meta({
-    description:
-      'Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it.',
-  }),
-  revision: z.number().int().meta({ description: 'Counts material changes.' }),
-  webhookFailedAt: timestamp
+  stateReason: z
+    .string()
     .nullable()
-    .meta({ description: 'When the receiver responded with 410, which stopped deliveries.' }),
+    .describe(
+      'Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it.',
+    ),
+  revision: z.number().int().describe('Counts material changes.'),
+  webhookFailedAt: timestamp.nullable().describe('When the receiver responded with 410, which stopped deliveries.'),
   scheduleInWords: z.string().meta({
     description: '`schedule` in words. If both day fields are restricted, a day needs to match only one.',
     example: 'On the 1st to 7th, and also every Monday, at 09:00',
   }),
-  nextRunAt: timestamp.nullable().meta({
-    description:
+  nextRunAt: timestamp
+    .nullable()
+    .describe(
       'When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`.',
-  }),
-  notBefore: timestamp.nullable().meta({
-    description:
+    ),
+  notBefore: timestamp
+    .nullable()
+    .describe(
       'The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it.',
-  }),
+    ),
   lastRunAt: timestamp.nullable(),
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -46,9 +48,9 @@ export function shapeWith<T extends Fields>(fields: T) {
 
 export const shape = shapeWith(FIELDS);
 
-export const routineSummary = z.strictObject(shapeWith(shortFields(FIELDS))).meta({ id: 'RoutineSummary' });
+export const routineSummary = component('RoutineSummary', shapeWith(shortFields(FIELDS)));
 
-export const routine = z.strictObject(shape).meta({ id: 'Routine' });
+export const routine = component('Routine', shape);
 
 const webhookSecret = z.string().meta({
   description: 'Shown once, when the webhook URL is first set.',
@@ -57,179 +59,146 @@ const webhookSecret = z.string().meta({
 
 export const warnings = z
   .array(
-    z
-      .strictObject({
-        code: z.enum(WARNING_CODES),
-        skill: z.string().optional().meta({ description: 'The attached skill that it is about.' }),
-        need: z.enum(NEEDS).optional().meta({ description: 'What the skill works on.' }),
-        message: z.string(),
-      })
-      .meta({ id: 'RoutineWarning' }),
+    component('RoutineWarning', {
+      code: z.enum(WARNING_CODES),
+      skill: z.string().optional().describe('The attached skill that the warning is about.'),
+      need: z.enum(NEEDS).optional().describe('What the skill works on.'),
+      message: z.string(),
+    }),
   )
-  .meta({
-    description:
-      'Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`.',
-  });
+  .describe(
+    'Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`.',
+  );
 
-export const activatedRoutine = z.strictObject({ ...shape, warnings }).meta({ id: 'ActivatedRoutine' });
+export const activatedRoutine = component('ActivatedRoutine', { ...shape, warnings });
 
-export const savedRoutine = z
-  .strictObject({ ...shape, webhookSecret: webhookSecret.optional(), warnings })
-  .meta({ id: 'SavedRoutine' });
+export const savedRoutine = component('SavedRoutine', { ...shape, webhookSecret: webhookSecret.optional(), warnings });
 
-export const routineCheck = z
-  .strictObject({
-    faults: z.array(
-      z
-        .strictObject({
-          code: z
-            .string()
-            .meta({ description: 'Code of the error that saving it would cause.', example: 'invalid_model' }),
-          path: z.string().nullable().meta({ description: 'The field, such as `skills[1]`; null for none.' }),
-          message: z.string(),
-        })
-        .meta({ id: 'RoutineFault' }),
-    ),
-  })
-  .meta({ id: 'RoutineCheck' });
+export const routineCheck = component('RoutineCheck', {
+  faults: z.array(
+    component('RoutineFault', {
+      code: z
+        .string()
+        .meta({ description: 'Code of the error that saving the routine would cause.', example: 'invalid_model' }),
+      path: z.string().nullable().describe('The field, such as `skills[1]`; null for none.'),
+      message: z.string(),
+    }),
+  ),
+});
 
-export const webhookTest = z
-  .strictObject({
-    id: idOf('delivery', EXAMPLE.delivery).meta({ description: 'The `webhook-id` of the event.' }),
-    status: z.number().int().nullable().meta({ description: 'Null where the receiver did not respond.' }),
-    error: z.string().nullable().meta({ description: 'Why there was no response.' }),
-    durationMs: z.number().int(),
-    responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
-  })
-  .meta({ id: 'WebhookTest' });
+export const webhookTest = component('WebhookTest', {
+  id: idOf('delivery').describe('The `webhook-id` of the event.'),
+  status: z.number().int().nullable().describe('HTTP status; null without a response.'),
+  error: z.string().nullable().describe('Why there was no response.'),
+  durationMs: z.number().int(),
+  responseExcerpt: z.string().nullable().describe('The first 1 kB of the response.'),
+});
 
 const REPEATED = 'null when the response is repeated under its `Idempotency-Key`.';
 
-export const createdRoutine = z
-  .strictObject({
-    ...savedRoutine.shape,
-    webhookSecret: webhookSecret
-      .nullable()
-      .optional()
-      .meta({ description: `Shown once, where there is a webhook URL; ${REPEATED}` }),
-  })
-  .meta({ id: 'CreatedRoutine' });
+export const createdRoutine = component('CreatedRoutine', {
+  ...savedRoutine.shape,
+  webhookSecret: webhookSecret.nullable().optional().describe(`Shown once, where there is a webhook URL; ${REPEATED}`),
+});
 
-export const rotatedRoutine = z
-  .strictObject({
-    ...shape,
-    webhookSecret: webhookSecret.nullable().meta({ description: `Shown once; ${REPEATED}` }),
-  })
-  .meta({ id: 'RotatedRoutine' });
+export const rotatedRoutine = component('RotatedRoutine', {
+  ...shape,
+  webhookSecret: webhookSecret.nullable().describe(`Shown once; ${REPEATED}`),
+});
 
-const activation = z
-  .strictObject({
-    ready: z.boolean().meta({
-      description: 'Whether activating it would be accepted now.',
-    }),
-    proofRunId: idOf('run', EXAMPLE.run).nullable().meta({
-      description:
-        'The latest manual run that has succeeded with the present revision; it may have been deleted since.',
-    }),
-    reason: z.enum(ACTIVATION_REASONS).nullable().meta({
-      description:
-        'The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own.',
-    }),
-  })
-  .meta({ id: 'Activation' });
+const activation = component('Activation', {
+  ready: z.boolean().describe('Whether an activation would be accepted now.'),
+  proofRunId: idOf('run')
+    .nullable()
+    .describe('The latest manual run that has succeeded with the present revision; it may have been deleted since.'),
+  reason: z
+    .enum(ACTIVATION_REASONS)
+    .nullable()
+    .describe(
+      'The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own.',
+    ),
+});
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-const dropReasons = Object.keys(proposals.DROP_REASONS) as [proposals.DropReason, ...proposals.DropReason[]];
+export const proposal = component('Proposal', {
+  id: idOf('proposal'),
+  routineId: idOf('routine'),
+  runId: idOf('run').describe('The run that tries the change.'),
+  state: z
+    .enum(proposals.PROPOSAL_STATES)
+    .describe('`open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.'),
+  reason: keyOf(proposals.DROP_REASONS)
+    .nullable()
+    .describe(
+      `Why the proposal was dropped. ${Object.entries(proposals.DROP_REASONS)
+        .map(([word, meaning]) => `\`${word}\`: ${meaning}`)
+        .join('; ')}.`,
+    ),
+  createdAt: timestamp,
+  endedAt: timestamp.nullable(),
+});
 
-export const proposal = z
-  .strictObject({
-    id: idOf('proposal', EXAMPLE.proposal),
-    routineId: idOf('routine', EXAMPLE.routine),
-    runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that tries the change.' }),
-    state: z.enum(proposals.PROPOSAL_STATES).meta({
-      description: '`open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.',
-    }),
-    reason: z
-      .enum(dropReasons)
-      .nullable()
-      .meta({
-        description: `Why it was dropped. ${dropReasons.map((word) => `\`${word}\`: ${proposals.DROP_REASONS[word]}`).join('; ')}.`,
+export const startedProposal = component('StartedProposal', {
+  ...proposal.shape,
+  warnings,
+  webhookSecret: webhookSecret
+    .nullable()
+    .optional()
+    .describe(`Shown once, where the change sets the first webhook URL; ${REPEATED}`),
+});
+
+export const routineDetail = component('RoutineDetail', {
+  ...shape,
+  nextRuns: z
+    .array(timestamp)
+    .describe(
+      'The next five times at which scheduled runs would start if the routine were active now: within its window, without its skipped dates, including jitter.',
+    ),
+  activation,
+  proposal: proposal.nullable().describe('The latest proposal of a change, open or ended.'),
+  mailDelivery,
+  callableTools: z
+    .array(
+      component('CallableTool', {
+        name: z.string().describe('Name that the model uses.'),
+        connectionId: idOf('connection').nullable().describe('Null for a built-in tool, which has no policy either.'),
+        policyId: idOf('policy').nullable(),
       }),
-    createdAt: timestamp,
-    endedAt: timestamp.nullable(),
-  })
-  .meta({ id: 'Proposal' });
-
-export const startedProposal = z
-  .strictObject({
-    ...proposal.shape,
-    warnings,
-    webhookSecret: webhookSecret
-      .nullable()
-      .optional()
-      .meta({ description: `Shown once, where the change sets the first webhook URL; ${REPEATED}` }),
-  })
-  .meta({ id: 'StartedProposal' });
-
-export const routineDetail = z
-  .strictObject({
-    ...shape,
-    nextRuns: z.array(timestamp).meta({
-      description:
-        'The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter.',
-    }),
-    activation,
-    proposal: proposal.nullable().meta({ description: 'The latest proposal of a change, open or ended.' }),
-    mailDelivery,
-    callableTools: z
-      .array(
-        z
-          .strictObject({
-            name: z.string().meta({ description: 'Name that the model uses.' }),
-            connectionId: idOf('connection', EXAMPLE.connection)
-              .nullable()
-              .meta({ description: 'Null for a built-in tool, which has no policy either.' }),
-            policyId: idOf('policy', EXAMPLE.policy).nullable(),
-          })
-          .meta({ id: 'CallableTool' }),
-      )
-      .meta({ description: 'Tools that a run would be offered now.' }),
-    warnings,
-    skillsBehind: z
-      .array(
-        z
-          .strictObject({
-            skill: idOf('skill', EXAMPLE.skill),
-            name: z.string(),
-            activated: z.number().int().meta({ description: 'The revision that scheduled runs take.' }),
-            proven: z.number().int().nullable().meta({
-              description:
-                'The revision in the latest proof, which scheduled runs use after another activation; null for none.',
-            }),
-            newest: z.number().int(),
-          })
-          .meta({ id: 'SkillBehind' }),
-      )
-      .meta({
-        description:
-          'Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active.',
-      }),
-    factsBehind: z
-      .strictObject({
-        activated: z.number().int().nullable().meta({
-          description: 'The version that scheduled runs are told; null for none.',
-        }),
-        proven: z.number().int().nullable().meta({
-          description:
-            'The version in the latest proof, which scheduled runs use after another activation; null for none.',
-        }),
+    )
+    .describe('Tools that a run would be offered now.'),
+  warnings,
+  skillsBehind: z
+    .array(
+      component('SkillBehind', {
+        skill: idOf('skill'),
+        name: z.string(),
+        activated: z.number().int().describe('The revision that scheduled runs take.'),
+        proven: z
+          .number()
+          .int()
+          .nullable()
+          .describe(
+            'The revision in the latest proof, which scheduled runs use after another activation; null for none.',
+          ),
         newest: z.number().int(),
-      })
-      .nullable()
-      .meta({
-        id: 'FactsBehind',
-        description:
-          'Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active.',
       }),
-  })
-  .meta({ id: 'RoutineDetail' });
+    )
+    .describe(
+      'Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active.',
+    ),
+  factsBehind: z
+    .strictObject({
+      activated: z.number().int().nullable().describe('The version that scheduled runs are told; null for none.'),
+      proven: z
+        .number()
+        .int()
+        .nullable()
+        .describe('The version in the latest proof, which scheduled runs use after another activation; null for none.'),
+      newest: z.number().int(),
+    })
+    .nullable()
+    .meta({
+      id: 'FactsBehind',
+      description:
+        'Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active.',
+    }),
+});

@@ -3,56 +3,45 @@ import { readRoutine } from '#core/authoring/routines/index.ts';
 import * as results from '#core/execution/results/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { component, decimal, idOf } from '../../http/schemas.ts';
+import { routesOf } from '../../route.ts';
 import { number } from '../runs/result-schema.ts';
 import { routineParams } from './fields.ts';
 
-const series = z
-  .strictObject({
-    by: z.strictObject({ list: z.string(), key: z.string() }).nullable().meta({
-      description: 'The `resultKey` of the newest run; null when its data as a whole is the only item.',
-    }),
-    fields: z
-      .array(z.string())
-      .meta({ description: 'The numbers that items have, the most frequent first, at most 20.' }),
-    field: z.string().nullable().meta({ description: 'Name of the number in `values`; null without one.' }),
-    runs: z
-      .array(z.strictObject({ runId: idOf('run', EXAMPLE.run), at: timestamp }).meta({ id: 'RunOfSeries' }))
-      .meta({ description: 'Oldest first.' }),
-    items: z
-      .array(
-        z
-          .strictObject({
-            key: z.union([z.string(), number, z.boolean()]).nullable(),
-            values: z.array(number.nullable()).meta({ description: 'One for each run; null where it has none.' }),
-          })
-          .meta({ id: 'ItemOfSeries' }),
-      )
-      .meta({ description: 'At most 200, those that the newest runs have first.' }),
-    truncated: z.boolean().meta({ description: 'Whether items are left out.' }),
-  })
-  .meta({ id: 'Series' });
+const series = component('Series', {
+  by: z
+    .strictObject({ list: z.string(), key: z.string() })
+    .nullable()
+    .describe('The `resultKey` of the newest run; null when its data as a whole is the only item.'),
+  fields: z.array(z.string()).describe('The numbers that items have, the most frequent first, at most 20.'),
+  field: z.string().nullable().describe('Name of the number in `values`; null without one.'),
+  runs: z.array(component('RunOfSeries', { runId: idOf('run'), at: timestamp })).describe('Oldest first.'),
+  items: z
+    .array(
+      component('ItemOfSeries', {
+        key: z.union([z.string(), number, z.boolean()]).nullable(),
+        values: z.array(number.nullable()).describe('One number for each run, or null.'),
+      }),
+    )
+    .describe('At most 200, those that the newest runs have first.'),
+  truncated: z.boolean().describe('Whether items are left out.'),
+});
 
-export const readSeries = route({
-  method: 'GET',
-  path: '/v1/routines/:routineId/series',
+export const readSeries = routesOf('Results')('GET /v1/routines/:routineId/series', {
   id: 'readSeries',
-  tag: 'Results',
-  summary: 'Read a number of each item over the runs of a routine',
+  summary: 'Read one numeric field of each item over the runs of a routine',
   description:
     'From the last runs that have data with the same `resultKey` as the newest. Numbers have all of their digits.',
-  auth: 'key-or-session',
   mcp: { toolset: 'usage' },
   scope: 'runs:read',
   params: routineParams,
   query: z.strictObject({
     field: z.string().min(1).max(200).optional().meta({ description: 'Name of the number.', example: 'price' }),
-    key: z.string().max(1_000).optional().meta({ description: 'Only the item with this key, as text.' }),
-    upTo: idOf('run', EXAMPLE.run).optional().meta({ description: 'The last run that counts.' }),
-    limit: decimal(1, results.MAX_RUNS_OF_SERIES).default(30).meta({ description: 'Runs.' }),
+    key: z.string().max(1_000).optional().describe('Only the item with this key, as text.'),
+    upTo: idOf('run').optional().describe('The last run of the series.'),
+    limit: decimal(1, results.MAX_RUNS_OF_SERIES).default(30).describe('The most runs to read.'),
   }),
-  success: { status: 200, data: series, description: 'The numbers.' },
+  success: { data: series, description: 'The numbers.' },
 }).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {
   await readRoutine(deps.database, projectId, routineId);
   const { field, key, upTo, limit } = query;

@@ -1,67 +1,58 @@
 import { z } from 'zod';
 import { DEFINITION, VERSION_FIELDS, type Fields } from '#core/authoring/definition/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { component, decimal, idOf } from '../../http/schemas.ts';
 import { responseFields } from './fields.ts';
 
-export const author = z
-  .strictObject({
-    kind: z.enum(['person', 'key']),
-    id: z.string(),
-    name: z.string().nullable().meta({
-      description: 'Present name; null for a deleted account or key.',
-      example: 'Ada Lovelace',
-    }),
-  })
-  .meta({ id: 'RoutineVersionAuthor' });
+export const author = component('RoutineVersionAuthor', {
+  kind: z.enum(['person', 'key']),
+  id: z.string(),
+  name: z.string().nullable().meta({
+    description: 'Present name; null for a deleted account or key.',
+    example: 'Ada Lovelace',
+  }),
+});
 
 const summary = {
   revision: z.number().int(),
   createdAt: timestamp,
-  createdBy: author.nullable().meta({
-    description: 'The person or the API key that made it; null when the service made it, or the author is unknown.',
-  }),
-  restoredFrom: z.number().int().nullable().meta({ description: 'The revision that it took over again.' }),
+  createdBy: author
+    .nullable()
+    .describe('The person or the API key that made it; null when the service made it, or the author is unknown.'),
+  restoredFrom: z.number().int().nullable().describe('The earlier revision that this version restored.'),
   changed: z.array(z.enum(VERSION_FIELDS)).meta({
     description: 'Differences from the revision before; empty for the first one on record.',
     example: ['instructions'],
   }),
 };
 
-export const versionSummary = z.strictObject(summary).meta({ id: 'RoutineVersionSummary' });
+export const versionSummary = component('RoutineVersionSummary', summary);
 
-const tool = z
-  .strictObject({
-    connectionId: idOf('connection', EXAMPLE.connection),
-    name: z.string(),
-    definitionHash: z.string().nullable().meta({ description: 'Of the definition that was confirmed.' }),
-    maxCallsPerRun: z.number().int().nullable(),
-    argumentSchemaHash: z
-      .string()
-      .nullable()
-      .meta({ description: 'Changes with the argument schema; null without one.' }),
-    held: z.boolean().optional().meta({ description: 'True where each of its calls waits for a person.' }),
-  })
-  .meta({ id: 'RoutineVersionTool' });
+const tool = component('RoutineVersionTool', {
+  connectionId: idOf('connection'),
+  name: z.string(),
+  definitionHash: z.string().nullable().describe('Hash of the confirmed definition.'),
+  maxCallsPerRun: z.number().int().nullable(),
+  argumentSchemaHash: z.string().nullable().describe('Changes with the argument schema; null without one.'),
+  held: z.boolean().optional().describe('True where each of its calls waits for a person.'),
+});
 
 /** A version of a definition with these fields. */
 export function versionWith<T extends Fields>(definition: T) {
-  return z
-    .strictObject({
-      ...summary,
-      routineId: idOf('routine', EXAMPLE.routine),
-      ...responseFields(definition),
-      tools: z.array(tool).meta({ description: 'The tools that were automatic; restoring does not change them.' }),
-    })
-    .meta({ id: 'RoutineVersion' });
+  return component('RoutineVersion', {
+    ...summary,
+    routineId: idOf('routine'),
+    ...responseFields(definition),
+    tools: z.array(tool).describe('The tools that were automatic; restoring does not change them.'),
+  });
 }
 
 export const version = versionWith(DEFINITION);
 
 export const versionParams = z.strictObject({
-  routineId: idOf('routine', EXAMPLE.routine),
+  routineId: idOf('routine'),
   revision: decimal(-2_147_483_648, 2_147_483_647).meta({
-    description: 'Revision of the routine; below zero for that of a proposal.',
+    description: 'Revision of the routine; below zero for a proposal.',
     example: 1,
   }),
 });

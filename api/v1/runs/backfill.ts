@@ -3,44 +3,43 @@ import { backfillRoutine as backfill, forecastBackfill as forecast, MAX_BACKFILL
 import { instant, timestamp } from '#lib/schemas.ts';
 import { programOf } from '../../access.ts';
 import { present } from '../../http/present.ts';
-import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { component, decimal, idOf } from '../../http/schemas.ts';
+import { routesOf } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { forecastFields, shownForecast } from '../routines/forecast.ts';
 
+const route = routesOf('Runs');
+
 const count = z.number().int();
 
-const leftOut = z
-  .strictObject({
-    alreadyRan: count.meta({
-      description: 'The time has a scheduled run, or a person has repeated it, or its gate saw no change.',
-    }),
-    alreadyBackfilled: count.meta({ description: 'Another backfill has made a run for it.' }),
-    stillDue: count.meta({ description: 'The schedule is about to account for it.' }),
-  })
-  .meta({
-    id: 'LeftOut',
-    description: 'How many instants of the window get no run, and why.',
-  });
+const leftOut = component(
+  'LeftOut',
+  {
+    alreadyRan: count.describe(
+      'Times that have a scheduled run, that a person has repeated, or at which the gate saw no change.',
+    ),
+    alreadyBackfilled: count.describe('Times for which another backfill has made a run.'),
+    stillDue: count.describe('Times that the schedule is about to handle itself.'),
+  },
+  { description: 'How many instants of the window get no run, and why.' },
+);
 
-const nextFrom = timestamp.nullable().meta({
-  description: 'The first instant of the window beyond `max`: the next backfill continues there. Null without one.',
+const nextFrom = timestamp
+  .nullable()
+  .describe('The first instant of the window beyond `max`: the next backfill continues there. Null without one.');
+
+const madeBackfill = component('Backfill', {
+  id: idOf('backfill'),
+  routineId: idOf('routine'),
+  routineRevision: count.describe('The version that the runs execute.'),
+  runs: z
+    .array(z.strictObject({ id: idOf('run'), scheduledFor: timestamp }))
+    .describe('The queued runs and their instants, the earliest first.'),
+  leftOut,
+  nextFrom,
 });
 
-const madeBackfill = z
-  .strictObject({
-    id: idOf('backfill', EXAMPLE.backfill),
-    routineId: idOf('routine', EXAMPLE.routine),
-    routineRevision: count.meta({ description: 'The version that its runs execute.' }),
-    runs: z
-      .array(z.strictObject({ id: idOf('run', EXAMPLE.run), scheduledFor: timestamp }))
-      .meta({ description: 'The queued runs and their instants, the earliest first.' }),
-    leftOut,
-    nextFrom,
-  })
-  .meta({ id: 'Backfill' });
-
-const backfillForecast = z.strictObject({ ...forecastFields, leftOut, nextFrom }).meta({ id: 'BackfillForecast' });
+const backfillForecast = component('BackfillForecast', { ...forecastFields, leftOut, nextFrom });
 
 const window = {
   from: instant.meta({
@@ -53,16 +52,11 @@ const window = {
   }),
 };
 
-export const forecastBackfill = route({
-  method: 'GET',
-  path: '/v1/routines/:routineId/backfill/forecast',
+export const forecastBackfill = route('GET /v1/routines/:routineId/backfill/forecast', {
   id: 'forecastBackfill',
-  tag: 'Runs',
   summary: 'Forecast a backfill',
   description:
     'The runs that a backfill of this window would make, their usage if all of them ran today, and every limit on them. Makes no runs.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   params: routineParams,
   query: z.strictObject({
@@ -71,7 +65,7 @@ export const forecastBackfill = route({
       .default(MAX_BACKFILL)
       .meta({ description: `Runs, at most ${MAX_BACKFILL}.`, example: 50 }),
   }),
-  success: { status: 200, data: backfillForecast, description: 'The forecast.' },
+  success: { data: backfillForecast, description: 'The forecast.' },
   errors: ['routine_archived', 'successful_run_required', 'invalid_schedule'],
 }).to(async ({ access, params: { routineId }, query, deps }) => {
   const { projectId, organizationId, plan } = access;
@@ -80,25 +74,18 @@ export const forecastBackfill = route({
   return { data: present(backfillForecast, { ...shownForecast(row), ...rest }) };
 });
 
-export const backfillRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/backfill',
+export const backfillRoutine = route('POST /v1/routines/:routineId/backfill', {
   id: 'backfillRoutine',
-  tag: 'Runs',
   summary: 'Make runs for past times of a schedule',
   description:
     'Makes a run for each of the first `max` times of the present schedule from `from` to `to` that has none, because the schedule skipped it or the routine was not active yet. Without `acceptForecast: true` the response is 409 `forecast_not_accepted`, whose message names the cost. The present version must be proven, as for activation. The runs execute it even if the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. Each time gets only one such run; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists the runs.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: routineParams,
-  body: z
-    .strictObject({
-      ...window,
-      max: z.number().int().min(1).max(MAX_BACKFILL).default(MAX_BACKFILL),
-      acceptForecast: z.boolean().default(false),
-    })
-    .meta({ id: 'BackfillRoutine' }),
+  body: component('BackfillRoutine', {
+    ...window,
+    max: z.number().int().min(1).max(MAX_BACKFILL).default(MAX_BACKFILL),
+    acceptForecast: z.boolean().default(false),
+  }),
   idempotent: true,
   success: { status: 202, data: madeBackfill, description: 'The queued runs.' },
   errors: [

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { component } from '../../http/schemas.ts';
 import { openRunEvents, STREAM_END_NAMES, type RunEvent } from '#core/execution/run-events/index.ts';
 import { readRoutine } from '#core/authoring/routines/index.ts';
 import { eventBody } from '#core/delivery/webhooks/index.ts';
@@ -7,7 +8,7 @@ import { AppError } from '#lib/errors.ts';
 import { oncePerObject } from '#lib/coalesce.ts';
 import { credentialId } from '../../access.ts';
 import { runEvent as runWebhook } from '../../docs/webhooks.ts';
-import { eventRoute, route } from '../../route.ts';
+import { eventRoute, routesOf } from '../../route.ts';
 import { presentRun } from './present.ts';
 import { run, runParams } from './schemas.ts';
 import { presentStep, step } from './step-schema.ts';
@@ -24,34 +25,29 @@ const runEvent = z
     z.strictObject({
       event: z.literal('text'),
       data: z.strictObject({
-        index: z.int().meta({ description: 'The step that is under way.' }),
-        attempt: z.int().meta({ description: 'A higher one than before has begun the step again.' }),
-        begins: z.boolean().meta({ description: 'The text begins here, in place of all before it. Else it goes on.' }),
+        index: z.int().describe('The step that is under way.'),
+        attempt: z.int().describe('A higher number than before: the step has begun again.'),
+        begins: z.boolean().describe('Whether the text replaces all earlier text of the step.'),
         text: z.string(),
       }),
     }),
     z.strictObject({
       event: z.literal('end'),
-      retryMs: z.int().meta({ description: 'The `retry` field: when to come again.' }),
+      retryMs: z.int().describe('The `retry` field: milliseconds until the client should connect again.'),
       data: z.strictObject({ reason: z.enum(STREAM_END_NAMES), message: z.string() }),
     }),
   ])
   .meta({ id: 'RunEvent' });
 
-export const followRun = eventRoute({
-  method: 'GET',
-  path: '/v1/runs/:runId/events',
+export const followRun = eventRoute('GET /v1/runs/:runId/events', {
   id: 'followRun',
   tag: 'Runs',
   summary: 'Follow a run as server-sent events',
   description:
     'A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. Between them `text` events bring the text of the model step that is under way, within about a second, if the model is streamed; they have no id, and its `step` event has the whole text, which counts. The stream ends after the final state. A comment comes every 15 seconds. If a stream ends earlier, an `end` event has the reason: after 15 minutes, when the server stops (continue with `Last-Event-ID`, as browsers do), or when the credential may no longer read the run, which is checked every minute. A credential may have 20 open streams and an organization 200, unless the operator has set other limits; further ones get 429. A client that does not read for 15 seconds is cut off.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params: runParams,
   success: {
-    status: 200,
     stream: true,
     data: runEvent,
     description: 'Each event: its `event`, `id` and `retry` fields, and its `data` as JSON.',
@@ -84,21 +80,16 @@ async function* presented(events: AsyncIterable<RunEvent>) {
   }
 }
 
-const webhookEvent = z.strictObject(runWebhook.shape).meta({ id: 'RunWebhookEvent' });
+const webhookEvent = component('RunWebhookEvent', runWebhook.shape);
 
-export const readRunEvent = route({
-  method: 'GET',
-  path: '/v1/runs/:runId/event',
+export const readRunEvent = routesOf('Runs')('GET /v1/runs/:runId/event', {
   id: 'readRunEvent',
-  tag: 'Runs',
   summary: 'Read the webhook event of a run',
   description:
     'The event that the routine’s webhook gets, or would get, about the run by the present settings. `ras listen` forwards these to a receiver under development.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params: runParams,
-  success: { status: 200, data: webhookEvent, description: 'The event.' },
+  success: { data: webhookEvent, description: 'The event.' },
   errors: ['run_not_finished', 'content_erased', 'delivery_not_found'],
 }).to(async ({ access: { projectId }, params: { runId }, deps }) => {
   const run = await readRunDetail(deps, projectId, runId);

@@ -8,8 +8,8 @@ import { credentialId, mayWriteRoutines, type ProjectAccess, programOf } from '.
 import type { Deps } from '../../deps.ts';
 import { instant } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { component, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun, readRunEvent } from './events.ts';
@@ -21,26 +21,22 @@ import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './sch
 import { runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
-const tag = 'Runs';
+const route = routesOf('Runs');
 const SUMMARIES =
-  'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer than its limit, or none, and still name a next page.';
+  'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer runs than its limit, or none, although another page follows.';
 
-const runRoutine = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/run',
+const runRoutine = route('POST /v1/routines/:routineId/run', {
   id: 'runRoutine',
-  tag,
   summary: 'Start a manual run',
   description:
     'The response comes once the run is recorded; the run itself is asynchronous. With `runAt` it stays queued until then (`waitingFor` is `run_at`), and starts at most a minute later. It executes the present version, even if the routine is changed meanwhile; archiving the routine skips it. Values of variables act as instructions if the caller may write routines; values of a key without `routines:write` reach the model as data. `overridable` of the routine lists the variables that may be given. The run can be cancelled, and counts towards the allowance when it is accepted. With `mode: rehearse` the run is a rehearsal (`trigger: rehearsal`): it calls only tools that their servers declare read-only. Every other call is checked and recorded, and a stand-in answers it; `wouldHaveDone` of the run lists these calls. A rehearsal proves nothing, is no result of the routine, reaches no webhook, mail or chat, and leaves the schedule alone.',
-  auth: 'key-or-session',
   mcp: { toolset: 'routines', view: ['id', 'routineId', 'state', 'outcome', 'result'] },
   scope: 'runs:write',
   params: routineParams,
   body: z.strictObject({
     variables: variables.default({}),
-    runAt: instant.optional().meta({ description: 'When it starts: in the future, within a year.' }),
-    mode: z.enum(['run', 'rehearse']).meta({ description: '`rehearse` calls no tool that may write.' }).default('run'),
+    runAt: instant.optional().describe('When the run starts: in the future, within a year.'),
+    mode: z.enum(['run', 'rehearse']).describe('`rehearse` calls no tool that may write.').default('run'),
   }),
   bodyOptional: true,
   idempotent: true,
@@ -62,30 +58,21 @@ const runRoutine = route({
   return { data: presentRun(await runs.starts.startManualRun(deps, input)) };
 });
 
-const listRoutineRuns = route({
-  method: 'GET',
-  path: '/v1/routines/:routineId/runs',
+const listRoutineRuns = route('GET /v1/routines/:routineId/runs', {
   id: 'listRoutineRuns',
-  tag,
   summary: 'List the runs of a routine',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params: routineParams,
   query: runQuery,
-  success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
+  success: { data: z.array(runSummary), description: SUMMARIES },
 }).to(async ({ access, params: { routineId }, query, deps }) => {
   await readRoutine(deps.database, access.projectId, routineId);
   return listPage(deps, access, { ...query, routineId });
 });
 
-const listRuns = route({
-  method: 'GET',
-  path: '/v1/runs',
+const listRuns = route('GET /v1/runs', {
   id: 'listRuns',
-  tag,
   summary: 'List the runs of the project',
-  auth: 'key-or-session',
   mcp: {
     toolset: 'runs',
     view: [
@@ -105,25 +92,21 @@ const listRuns = route({
   },
   scope: 'runs:read',
   query: runQuery.extend({
-    routineId: idOf('routine', EXAMPLE.routine).optional().meta({ description: 'Runs of this routine only.' }),
+    routineId: idOf('routine').optional().describe('Runs of this routine only.'),
   }),
-  success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
+  success: { data: z.array(runSummary), description: SUMMARIES },
 }).to(({ access, query, deps }) => listPage(deps, access, query));
 
-const readRun = route({
-  method: 'GET',
-  path: '/v1/runs/:runId',
+const readRun = route('GET /v1/runs/:runId', {
   id: 'readRun',
-  tag,
   summary: 'Read a run with its steps, usage and webhook deliveries',
   description:
     'With `Prefer: wait=N` the response comes when the run has ended, or after N seconds with its present state. A waiting request counts as an event stream, with the same limits.',
-  auth: 'key-or-session',
   mcp: { toolset: 'runs', view: RUN_VIEW },
   scope: 'runs:read',
   params: runParams,
   waits: true,
-  success: { status: 200, data: runDetail, description: 'The run.' },
+  success: { data: runDetail, description: 'The run.' },
 }).to(async ({ access, params: { runId }, deps, wait }) => {
   const { projectId, organizationId } = access;
   const follower = { credential: credentialId(access), organizationId };
@@ -133,75 +116,58 @@ const readRun = route({
   };
 });
 
-const listRunSteps = route({
-  method: 'GET',
-  path: '/v1/runs/:runId/steps',
+const listRunSteps = route('GET /v1/runs/:runId/steps', {
   id: 'listRunSteps',
-  tag,
   summary: 'List the steps of a run',
   description:
     'The steps in order, with all texts. A page ends before its limit when its texts have 4,000,000 characters.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   params: runParams,
   query: pageQuery('step', {}),
-  success: { status: 200, data: z.array(step), description: 'A page of steps.' },
+  success: { data: z.array(step), description: 'A page of steps.' },
 }).to(async ({ access: { projectId }, params: { runId }, query, deps }) => {
   const found = await runs.listSteps(deps.database, { projectId, runId }, pageOf(query));
   return { data: found.steps.map(presentStep), nextCursor: found.nextCursor };
 });
 
-const diffRun = route({
-  method: 'GET',
-  path: '/v1/runs/:runId/diff',
+const diffRun = route('GET /v1/runs/:runId/diff', {
   id: 'diffRun',
-  tag,
-  summary: 'Compare the data of a run with that of another',
-  description: 'Compares by the `resultKey` of the run. Unlike its `changes` this has every item.',
-  auth: 'key-or-session',
+  summary: 'Compare the data of two runs',
+  description: 'Compares by the `resultKey` of the run. Unlike `changes` of the run, the response has every item.',
   mcp: { toolset: 'runs' },
   scope: 'runs:read',
   params: runParams,
   query: z.strictObject({
-    against: idOf('run', EXAMPLE.run).optional().meta({
-      description:
+    against: idOf('run')
+      .optional()
+      .describe(
         'Another run of the routine, earlier or later; by default the run with which this one was compared at its end.',
-    }),
+      ),
   }),
-  success: { status: 200, data: runDiff, description: 'What differs.' },
+  success: { data: runDiff, description: 'The differences.' },
   errors: ['run_not_finished', 'run_without_data', 'content_erased'],
 }).to(async ({ access: { projectId }, params: { runId }, query: { against }, deps }) => ({
   data: present(runDiff, await runs.diffRun(deps.database, { projectId, id: runId, against })),
 }));
 
-const updateRun = route({
-  method: 'PATCH',
-  path: '/v1/runs/:runId',
+const updateRun = route('PATCH /v1/runs/:runId', {
   id: 'updateRun',
-  tag,
   summary: 'Pin a run, or unpin it',
   description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${runs.keeping.MAX_PINNED} pinned runs.`,
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: runParams,
-  body: z.strictObject({ pinned: z.boolean() }).meta({ id: 'UpdateRun' }),
-  success: { status: 200, data: run, description: 'The run.' },
+  body: component('UpdateRun', { pinned: z.boolean() }),
+  success: { data: run, description: 'The run.' },
   errors: ['allowance_exceeded'],
 }).to(async ({ access: { projectId }, by, params: { runId }, body: { pinned }, deps }) => ({
   data: presentRun(await runs.keeping.pinRun(deps.database, by, { projectId, id: runId, pinned })),
 }));
 
-const cancelRun = route({
-  method: 'POST',
-  path: '/v1/runs/:runId/cancel',
+const cancelRun = route('POST /v1/runs/:runId/cancel', {
   id: 'cancelRun',
-  tag,
   summary: 'Cancel a run',
   description:
     'A queued run is cancelled at once; a running one stops within seconds, in the middle of its model call.',
-  auth: 'key-or-session',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'cancelRequestedAt'] },
   scope: 'runs:write',
   params: runParams,
@@ -211,15 +177,11 @@ const cancelRun = route({
   data: presentRun(await runs.cancelRun(deps, access.projectId, runId)),
 }));
 
-const retryRun = route({
-  method: 'POST',
-  path: '/v1/runs/:runId/retry',
+const retryRun = route('POST /v1/runs/:runId/retry', {
   id: 'retryRun',
-  tag,
   summary: 'Run again with the same inputs',
   description:
     'Starts a new manual run of the present routine, with the variables of this run. A follow-up is asked again.',
-  auth: 'key-or-session',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'retryOf'] },
   scope: 'runs:write',
   params: runParams,
@@ -239,19 +201,14 @@ const retryRun = route({
   return { data: presentRun(await runs.retryRun(deps, input)) };
 });
 
-const redeliverWebhook = route({
-  method: 'POST',
-  path: '/v1/runs/:runId/webhook-deliveries/:deliveryId/redeliver',
+const redeliverWebhook = route('POST /v1/runs/:runId/webhook-deliveries/:deliveryId/redeliver', {
   id: 'redeliverWebhook',
-  tag,
   summary: 'Send a webhook delivery again',
-  description: 'With the same `webhook-id` and body, and again with all its retries.',
-  auth: 'key-or-session',
-  mcp: false,
+  description: 'The delivery keeps its `webhook-id` and body, and gets all retries again.',
   scope: 'runs:write',
   params: z.strictObject({
-    runId: idOf('run', EXAMPLE.run),
-    deliveryId: idOf('delivery', EXAMPLE.delivery),
+    runId: idOf('run'),
+    deliveryId: idOf('delivery'),
   }),
   idempotent: true,
   success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },

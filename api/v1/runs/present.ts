@@ -3,9 +3,8 @@ import { failureClassOf } from '#core/execution/run-states/index.ts';
 import type { Run, RunDetail, RunSummary } from '#core/execution/runs/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import { present } from '../../http/present.ts';
-import { seenByGate } from './gate-schema.ts';
 import { withTotal } from './result-schema.ts';
-import { run, runDetail, runSummary } from './schemas.ts';
+import { run, runDetail, runSummary, seenByGate } from './schemas.ts';
 import { shownStep } from './step-schema.ts';
 
 export function presentRun(row: Run) {

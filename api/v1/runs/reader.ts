@@ -1,44 +1,37 @@
 import { z } from 'zod';
+import { component } from '../../http/schemas.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { mayWriteRoutines, programOf } from '../../access.ts';
-import { route } from '../../route.ts';
+import { routesOf } from '../../route.ts';
 import { presentRun } from './present.ts';
 import { run, runParams } from './schemas.ts';
 
+const route = routesOf('Runs');
+
 const EMPTY = 'must not be empty';
 
-export const giveVerdict = route({
-  method: 'PUT',
-  path: '/v1/runs/:runId/verdict',
+export const giveVerdict = route('PUT /v1/runs/:runId/verdict', {
   id: 'giveVerdict',
-  tag: 'Runs',
   summary: 'Say whether a result was useful',
   description:
-    'Stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
-  auth: 'key-or-session',
-  mcp: false,
+    'The verdict is stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
   scope: 'runs:write',
   params: runParams,
-  body: z.strictObject({ useful: z.boolean(), note: note(1_000).nullable().default(null) }).meta({ id: 'GiveVerdict' }),
-  success: { status: 200, data: run, description: 'The run.' },
+  body: component('GiveVerdict', { useful: z.boolean(), note: note(1_000).nullable().default(null) }),
+  success: { data: run, description: 'The run.' },
   errors: ['run_not_finished', 'content_erased'],
 }).to(async ({ access: { projectId }, by, params: { runId }, body, deps }) => ({
   data: presentRun(await runs.giveVerdict(deps.database, by, { projectId, id: runId, ...body })),
 }));
 
-export const followUpRun = route({
-  method: 'POST',
-  path: '/v1/runs/:runId/follow-up',
+export const followUpRun = route('POST /v1/runs/:runId/follow-up', {
   id: 'followUpRun',
-  tag: 'Runs',
   summary: 'Ask about a result',
   description:
     'A run with `trigger: follow_up` answers the message, with the version, tools and limits of the original run, and the result as data. It is no proof, no result of the routine, reaches no webhook and does not affect the schedule; budgets and the allowance count it. A message of a key without `routines:write` is data, not an instruction. A question about a follow-up joins its thread.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:write',
   params: runParams,
-  body: z.strictObject({ message: note(4_000) }).meta({ id: 'FollowUpRun' }),
+  body: component('FollowUpRun', { message: note(4_000) }),
   idempotent: true,
   success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
   errors: [

@@ -4,63 +4,51 @@ import { RUN_REASONS, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { decimal, EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
-import { route } from '../../route.ts';
+import { component, decimal, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
+import { routesOf } from '../../route.ts';
 import { outcomes } from './result-schema.ts';
 
 const ended = {
-  id: idOf('run', EXAMPLE.run),
+  id: idOf('run'),
   state: z.enum(RUN_STATES),
   reason: wordOf(RUN_REASONS).nullable(),
   outcome: outcomes.nullable(),
 };
 
-const recentRuns = z
-  .strictObject({
-    routineId: idOf('routine', EXAMPLE.routine),
-    runs: z
-      .array(
-        z
-          .strictObject({
-            ...ended,
-            at: timestamp.meta({
-              description: 'When it began; before that, when it was to begin or was asked for.',
-            }),
-          })
-          .meta({ id: 'RecentRun' }),
-      )
-      .meta({ description: 'Newest first.' }),
-    lastEnded: z
-      .strictObject({
+const recentRuns = component('RoutineRecentRuns', {
+  routineId: idOf('routine'),
+  runs: z
+    .array(
+      component('RecentRun', {
         ...ended,
-        outcomeSummary: z.string().nullable(),
-        errorMessage: z.string().nullable(),
-        resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
-        finishedAt: timestamp.nullable(),
-      })
-      .nullable()
-      .meta({
-        id: 'LastEndedRun',
-        description: 'The latest that succeeded, failed or was cancelled; null without one.',
+        at: timestamp.describe('When the run began; before that, when it was due or requested.'),
       }),
-  })
-  .meta({ id: 'RoutineRecentRuns' });
+    )
+    .describe('Newest first.'),
+  lastEnded: z
+    .strictObject({
+      ...ended,
+      outcomeSummary: z.string().nullable(),
+      errorMessage: z.string().nullable(),
+      resultPreview: z.string().nullable().describe('The first 200 characters of the result.'),
+      finishedAt: timestamp.nullable(),
+    })
+    .nullable()
+    .meta({
+      id: 'LastEndedRun',
+      description: 'The latest run that succeeded, failed or was cancelled; null without one.',
+    }),
+});
 
-export const listRecentRuns = route({
-  method: 'GET',
-  path: '/v1/runs/recent',
+export const listRecentRuns = routesOf('Runs')('GET /v1/runs/recent', {
   id: 'listRecentRuns',
-  tag: 'Runs',
   summary: 'List the last runs of each routine',
   description: 'A few runs of each routine, and the result of its last ended one, for an overview in one request.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'runs:read',
   query: pageQuery('routine', {
-    perRoutine: decimal(1, runs.MAX_RECENT).default(10).meta({ description: 'The runs of one routine.' }),
+    perRoutine: decimal(1, runs.MAX_RECENT).default(10).describe('The most runs of each routine.'),
   }),
   success: {
-    status: 200,
     data: z.array(recentRuns),
     description: 'One item for each routine, in the order of the list of routines.',
   },

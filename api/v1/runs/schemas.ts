@@ -4,32 +4,59 @@ import {
   RUN_REASONS,
   RUN_STATES,
   TRIGGERS,
-  type FailureClass,
   type RunReason,
 } from '#core/execution/run-states/index.ts';
-import { WAITS, type Wait } from '#core/execution/admission/index.ts';
+import { WAITS } from '#core/execution/admission/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
-import { timestamp } from '#lib/schemas.ts';
-import { anyId, EXAMPLE, idOf, pageQuery, searchedIn, wordOf } from '../../http/schemas.ts';
+import { keyOf, timestamp } from '#lib/schemas.ts';
+import { anyId, component, EXAMPLE, idOf, meaningsOf, pageQuery, searchedIn, wordOf } from '../../http/schemas.ts';
 import { author } from '../routines/version-schemas.ts';
 import { chatDelivery, delivery, notification } from './delivery-schema.ts';
-import { gateVerdict } from './gate-schema.ts';
 import { changes, changesSummary, data, outcomeFields, outcomes, usage, withheld } from './result-schema.ts';
 import { step } from './step-schema.ts';
+import { cut } from '#lib/text.ts';
+import { GATE_REASONS, type GateVerdict } from '#core/execution/gate/index.ts';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-const waits = Object.keys(WAITS) as [Wait, ...Wait[]];
+const PREVIEW_LENGTH = 200;
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
-const failureClasses = Object.keys(FAILURE_CLASSES) as [FailureClass, ...FailureClass[]];
+const gateVerdict = z
+  .strictObject({
+    at: timestamp,
+    asked: z
+      .strictObject({
+        tool: z.strictObject({ policyId: idOf('policy'), name: z.string().nullable() }).nullable(),
+        url: z.string().nullable().describe('The address that was asked, without its query.'),
+        status: z.number().int().nullable().describe('HTTP status of the response.'),
+        sent: z.boolean().describe('False when the request was refused or never arrived.'),
+      })
+      .describe('The call that was made. It costs no tokens.'),
+    changed: z
+      .boolean()
+      .nullable()
+      .describe('True when the value differs from that of the last successful run; null when unknown.'),
+    failed: z.boolean().describe('True if the gate failed, and woke the model for that reason.'),
+    reason: keyOf(GATE_REASONS).describe(`Why the gate woke the model, or did not: ${meaningsOf(GATE_REASONS)}.`),
+    error: z.string().nullable(),
+    valuePreview: z.string().nullable().describe(`The first ${PREVIEW_LENGTH} characters of the value.`),
+    valueLength: z.number().int().nullable(),
+  })
+  .nullable()
+  .meta({ id: 'GateVerdict', description: 'The finding of the gate; null without one.' });
+
+/** Returns the verdict of a gate for a response, with the beginning of the value. */
+export function seenByGate(row: GateVerdict | null) {
+  return row && { ...row, asked: row.call, valuePreview: row.value === null ? null : cut(row.value, PREVIEW_LENGTH) };
+}
 
 const shortShape = {
-  id: idOf('run', EXAMPLE.run),
-  routineId: idOf('routine', EXAMPLE.routine),
-  routineRevision: z.number().int().meta({
-    description:
-      'The version that it executes; below zero for a proposed change that is being tried, or was not taken over.',
-  }),
+  id: idOf('run'),
+  routineId: idOf('routine'),
+  routineRevision: z
+    .number()
+    .int()
+    .describe(
+      'The version that the run executes; below zero for a proposed change that is being tried, or was not taken over.',
+    ),
   trigger: z.enum(TRIGGERS),
   state: z.enum(RUN_STATES),
   reason: wordOf(RUN_REASONS)
@@ -43,46 +70,39 @@ const shortShape = {
         .join(', ')}.`,
       example: 'overlap' satisfies RunReason,
     }),
-  failureClass: z
-    .enum(failureClasses)
+  failureClass: keyOf(FAILURE_CLASSES)
     .nullable()
     .meta({
       id: 'RunFailureClass',
-      description: `Whose fault a failed run is, by its reason: ${Object.entries(FAILURE_CLASSES)
-        .map(([name, consequence]) => `\`${name}\` (${consequence})`)
-        .join(', ')}.`,
+      description: `Whose fault a failed run is, by its reason: ${meaningsOf(FAILURE_CLASSES)}.`,
     }),
   errorMessage: z.string().nullable(),
   ...outcomeFields,
   withheld,
-  scheduledFor: timestamp.nullable().meta({
-    description: 'Its instant of the schedule, or that of the run that it repeats.',
-  }),
-  runAt: timestamp.nullable().meta({
-    description: 'The time that it was asked for, before which it does not start.',
-  }),
-  backfillId: idOf('backfill', EXAMPLE.backfill)
+  scheduledFor: timestamp
     .nullable()
-    .meta({ description: 'The backfill that it belongs to.', example: EXAMPLE.backfill }),
+    .describe('The instant of the schedule at which the run was due; for a repeated run, that of the original.'),
+  runAt: timestamp.nullable().describe('The requested time, before which the run does not start.'),
+  backfillId: idOf('backfill')
+    .nullable()
+    .meta({ description: 'The backfill that the run belongs to.', example: EXAMPLE.backfill }),
   skipped: z
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
-    .meta({ description: 'Of a `skipped` run: the occurrences it accounts for.' }),
-  retryOf: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'The run that it repeats, which may have been deleted since.',
-  }),
-  followsUp: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'For a `follow_up`: the run whose result the question is about, which may have been deleted since.',
-  }),
+    .describe('Number of occurrences that a `skipped` run stands for.'),
+  retryOf: idOf('run').nullable().describe('The run that this one repeats; it may have been deleted since.'),
+  followsUp: idOf('run')
+    .nullable()
+    .describe('For a `follow_up`: the run whose result the question is about, which may have been deleted since.'),
   verdict: z
     .strictObject({
       useful: z.boolean(),
-      note: z.string().nullable().meta({ description: 'Null where there is none, and once content is erased.' }),
-      by: author.nullable().meta({ description: 'The last writer; null when they are gone.' }),
+      note: z.string().nullable().describe('Note of the reader, null once erased.'),
+      by: author.nullable().describe('The last writer; null if the account or the key is gone.'),
       at: timestamp,
     })
     .nullable()
-    .meta({ id: 'RunVerdict', description: 'The opinion of a reader about its result; null without one.' }),
+    .meta({ id: 'RunVerdict', description: 'The opinion of a reader about the result; null without one.' }),
   model: z
     .strictObject({
       provider: wordOf(MODEL_PROVIDERS),
@@ -90,15 +110,16 @@ const shortShape = {
       modelId: z.string(),
     })
     .nullable(),
-  stepCount: z.number().int().meta({ description: 'Model steps on record.' }),
+  stepCount: z.number().int().describe('Model steps on record.'),
   usage,
   cancelRequestedAt: timestamp.nullable(),
-  pinned: z.boolean().meta({ description: 'Whether it is kept beyond the retention of its project.' }),
-  contentErasedAt: timestamp.nullable().meta({
-    description:
-      'When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook ' +
-      'deliveries are null, and its variables empty. Null while the content is kept.',
-  }),
+  pinned: z.boolean().describe('Whether the run is kept beyond the retention of its project.'),
+  contentErasedAt: timestamp
+    .nullable()
+    .describe(
+      'When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook ' +
+        'deliveries are null, and its variables empty. Null while the content is kept.',
+    ),
   createdAt: timestamp,
   startedAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
@@ -106,122 +127,119 @@ const shortShape = {
 
 const shape = {
   ...shortShape,
-  variables: z.record(z.string(), z.string()).meta({ description: "This run's own values." }),
-  message: z.string().nullable().meta({ description: 'The question of a `follow_up`.' }),
-  result: z.string().nullable().meta({ description: 'The text of its last step.' }),
+  variables: z.record(z.string(), z.string()).describe('Values that were given for this run.'),
+  message: z.string().nullable().describe('The question of a `follow_up`.'),
+  result: z.string().nullable().describe('The text of the last step.'),
   data,
-  changes: changes.nullable().meta({ description: 'Null unless it has data.' }),
+  changes: changes.nullable().describe('Differences of the data; null for a run without data.'),
 };
 
-const routineName = z.string().meta({ description: 'The present name of the routine.' });
+const routineName = z.string().describe('The present name of the routine.');
 
-export const runSummary = z
-  .strictObject({
-    ...shortShape,
-    routineName,
-    resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
-    changes: changesSummary.nullable(),
-  })
-  .meta({ id: 'RunSummary' });
+export const runSummary = component('RunSummary', {
+  ...shortShape,
+  routineName,
+  resultPreview: z.string().nullable().describe('The first 200 characters of the result.'),
+  changes: changesSummary.nullable(),
+});
 
-export const run = z.strictObject(shape).meta({ id: 'Run' });
+export const run = component('Run', shape);
 
-const nearby = idOf('run', EXAMPLE.run).nullable();
+const nearby = idOf('run').nullable();
 
-export const runDetail = z
-  .strictObject({
-    ...shape,
-    routineName,
-    previousResultId: nearby.meta({
-      description:
-        'The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result.',
-    }),
-    nextResultId: nearby.meta({ description: 'The result after it, found in the same way.' }),
-    lastGoodRunId: nearby.meta({ description: 'The newest earlier run of the routine that succeeded.' }),
-    resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
-      description: 'The `resultSchema` of its data; null without data, and when its version is deleted.',
-    }),
-    queuedSeconds: z.number().nullable().meta({
-      description: 'Time that it waited, up to now, its beginning or its end.',
-    }),
-    waitingFor: z
-      .enum(waits)
-      .nullable()
-      .meta({
-        description: `For a run that waits: ${Object.entries(WAITS)
-          .map(([wait, why]) => `\`${wait}\` (${why})`)
-          .join(', ')}.`,
+export const runDetail = component('RunDetail', {
+  ...shape,
+  routineName,
+  previousResultId: nearby.describe(
+    'The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result.',
+  ),
+  nextResultId: nearby.describe('The run with the next result, found in the same way.'),
+  lastGoodRunId: nearby.describe('The newest earlier run of the routine that succeeded.'),
+  resultSchema: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('The `resultSchema` of the data; null without data, and when its version is deleted.'),
+  queuedSeconds: z.number().nullable().describe('Time that the run waited: until it began or ended, or until now.'),
+  waitingFor: keyOf(WAITS)
+    .nullable()
+    .describe(`For a run that waits: ${meaningsOf(WAITS)}.`),
+  prompt: z.string().nullable().describe('The prompt: instructions, skills and facts, rendered.'),
+  briefing: z
+    .string()
+    .nullable()
+    .describe(
+      'The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run.',
+    ),
+  factsVersion: z
+    .number()
+    .int()
+    .nullable()
+    .describe(
+      'The version of the project’s facts that the run got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
+    ),
+  gate: gateVerdict,
+  steps: z.array(step),
+  wouldHaveDone: z
+    .array(
+      z.strictObject({
+        stepIndex: z.number().int(),
+        name: z.string().describe('Name that the model uses.'),
+        connectionName: z.string().nullable().describe('Null for a tool of the service.'),
+        arguments: z.string().nullable().describe('JSON text; null once erased or left out.'),
       }),
-    prompt: z.string().nullable().meta({ description: 'The prompt: instructions, skills and facts, rendered.' }),
-    briefing: z.string().nullable().meta({
-      description:
-        'The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run.',
-    }),
-    factsVersion: z.number().int().nullable().meta({
-      description:
-        'The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
-    }),
-    gate: gateVerdict,
-    steps: z.array(step),
-    wouldHaveDone: z
-      .array(
-        z.strictObject({
-          stepIndex: z.number().int(),
-          name: z.string().meta({ description: 'Name that the model uses.' }),
-          connectionName: z.string().nullable().meta({ description: 'Null for a tool of the service.' }),
-          arguments: z.string().nullable().meta({ description: 'JSON text; null once it is erased or left out.' }),
-        }),
-      )
-      .meta({ description: 'Of a rehearsal: the calls that it did not make, in order.' }),
-    textsLeftOutFrom: z.number().int().nullable().meta({
-      description:
-        'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
-    }),
-    webhookDeliveries: z.array(delivery),
-    chatDeliveries: z.array(chatDelivery).meta({ description: 'Its deliveries to chats.' }),
-    notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
-    followUps: z
-      .array(
-        z
-          .strictObject({
-            id: idOf('run', EXAMPLE.run),
-            message: z.string().nullable(),
-            state: z.enum(RUN_STATES),
-            errorMessage: z.string().nullable(),
-            result: z.string().nullable(),
-            createdAt: timestamp,
-          })
-          .meta({ id: 'FollowUp' }),
-      )
-      .meta({ description: 'The last 50 questions about its result, in order, each a run of its own.' }),
-    workflowUrl: z.string().nullable().meta({
-      description:
-        'Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
-    }),
-  })
-  .meta({ id: 'RunDetail' });
+    )
+    .describe('For a rehearsal: the calls that it did not make, in order.'),
+  textsLeftOutFrom: z
+    .number()
+    .int()
+    .nullable()
+    .describe(
+      'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
+    ),
+  webhookDeliveries: z.array(delivery),
+  chatDeliveries: z.array(chatDelivery).describe('Deliveries of the run to chats.'),
+  notifications: z.array(notification).describe('Mails and pings about the run.'),
+  followUps: z
+    .array(
+      component('FollowUp', {
+        id: idOf('run'),
+        message: z.string().nullable(),
+        state: z.enum(RUN_STATES),
+        errorMessage: z.string().nullable(),
+        result: z.string().nullable(),
+        createdAt: timestamp,
+      }),
+    )
+    .describe('The last 50 questions about the result, in order. Each question is a run of its own.'),
+  workflowUrl: z
+    .string()
+    .nullable()
+    .describe(
+      'Address of the workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
+    ),
+});
 
 export const runQuery = pageQuery('run', {
   q: searchedIn('the name, result, summary or error'),
-  state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
-  trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only runs with this trigger.' }),
-  outcome: outcomes.optional().meta({ description: 'Only those that succeeded with this outcome.' }),
-  backfillId: idOf('backfill', EXAMPLE.backfill)
+  state: z.enum(RUN_STATES).optional().describe('Only runs in this state.'),
+  trigger: z.enum(TRIGGERS).optional().describe('Only runs with this trigger.'),
+  outcome: outcomes.optional().describe('Only runs that succeeded with this outcome.'),
+  backfillId: idOf('backfill')
     .optional()
     .meta({ description: 'Only runs of this backfill.', example: EXAMPLE.backfill }),
   since: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
     .optional()
-    .meta({ description: 'Created at or after this time.' }),
+    .describe('Only runs created at or after this time.'),
   until: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
     .optional()
-    .meta({ description: 'Created before this time.' }),
+    .describe('Only runs created before this time.'),
 });
 
-export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });
+export const runParams = z.strictObject({ runId: idOf('run') });
 
 /** Fields of a run about its result. */
 export const RUN_VIEW = [

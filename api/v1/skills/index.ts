@@ -3,8 +3,8 @@ import * as skills from '#core/authoring/skills/index.ts';
 import { withoutUndefined } from '#lib/json.ts';
 import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
-import { pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { component, pageOf, pageQuery } from '../../http/schemas.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { keyParams, namedFields, nameFilters, putFields, renamedFields } from '../external-names.ts';
 import {
   fields,
@@ -20,21 +20,19 @@ import {
   summarizeCustom,
 } from './schemas.ts';
 
+const route = routesOf('Skills');
+
 const headers = { ETag: 'The version, for `If-Match` on PATCH and PUT.' };
 
-const listSkills = route({
-  method: 'GET',
-  path: '/v1/skills',
+const listSkills = route('GET /v1/skills', {
   id: 'listSkills',
-  tag: 'Skills',
   summary: 'List the skills of the project and the curated ones',
   description:
     "The project's custom skills, newest first, and behind the last of them the curated catalogue. `limit` counts both.",
-  auth: 'key-or-session',
   mcp: { toolset: 'skills', view: ['id', 'slug', 'name', 'description', 'needs', 'cadence'] },
   scope: 'routines:read',
   query: pageQuery('skillOrSlug', nameFilters),
-  success: { status: 200, data: z.array(skillSummary), description: 'Without the instructions.' },
+  success: { data: z.array(skillSummary), description: 'Without the instructions.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const { skills: catalogue } = deps.skills;
@@ -58,13 +56,9 @@ const listSkills = route({
   return listReply(rows.slice(0, page.limit + 1), page, ({ summary }) => summary);
 });
 
-const createSkill = route({
-  method: 'POST',
-  path: '/v1/skills',
+const createSkill = route('POST /v1/skills', {
   id: 'createSkill',
-  tag: 'Skills',
   summary: 'Create a custom skill',
-  auth: 'key-or-session',
   mcp: { toolset: 'authoring', view: ['id', 'name', 'revision'] },
   scope: 'routines:write',
   body: z.strictObject({ ...fields, ...namedFields }),
@@ -81,13 +75,9 @@ const createSkill = route({
   return { data: presentCustom(created), headers: etagOf(created) };
 });
 
-const readSkill = route({
-  method: 'GET',
-  path: '/v1/skills/:skillId',
+const readSkill = route('GET /v1/skills/:skillId', {
   id: 'readSkill',
-  tag: 'Skills',
   summary: 'Read a skill with its instructions',
-  auth: 'key-or-session',
   mcp: {
     toolset: 'skills',
     view: ['id', 'slug', 'name', 'description', 'version', 'needs', 'suggestedSchedule', 'instructions', 'revision'],
@@ -95,7 +85,6 @@ const readSkill = route({
   scope: 'routines:read',
   params,
   success: {
-    status: 200,
     data: skillDetail,
     description: 'The skill.',
     headers: { ETag: `${headers.ETag} That of a curated skill names its content.` },
@@ -110,21 +99,17 @@ const readSkill = route({
   return { data, headers: etagOf(custom) };
 });
 
-const updateSkill = route({
-  method: 'PATCH',
-  path: '/v1/skills/:skillId',
+const updateSkill = route('PATCH /v1/skills/:skillId', {
   id: 'updateSkill',
-  tag: 'Skills',
   summary: 'Change a custom skill',
   description:
     'Another name or text is a new revision. The next manual run of each routine with the skill uses it. Scheduled runs of active routines keep the proven revision, until the routine is activated again after a successful manual run.',
-  auth: 'key-or-session',
   mcp: { toolset: 'authoring', view: ['id', 'name', 'revision'] },
   scope: 'routines:write',
   params,
   body: z.strictObject({ ...fields, ...renamedFields }).partial(),
   conditional: true,
-  success: { status: 200, data: skill, description: 'The skill.', headers },
+  success: { data: skill, description: 'The skill.', headers },
   errors: ['precondition_failed', 'external_key_taken'],
 }).to(async ({ access, by, params: { skillId }, body, deps, ifMatch }) => {
   const updated = await skills.updateSkill(deps.database, by, {
@@ -136,21 +121,16 @@ const updateSkill = route({
   return { data: presentCustom(updated), headers: etagOf(updated) };
 });
 
-const putSkill = route({
-  method: 'PUT',
-  path: '/v1/skills/by-key/:externalKey',
+const putSkill = route('PUT /v1/skills/by-key/:externalKey', {
   id: 'putSkill',
-  tag: 'Skills',
-  summary: 'Create or replace the custom skill of a key',
+  summary: 'Create or replace a custom skill by its external key',
   description:
     'If no skill has the key, one is created. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. `If-Match` refuses a skill that has changed meanwhile or does not exist, `If-None-Match: *` one that exists.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params: keyParams,
-  body: z.strictObject({ ...fields, ...putFields }).meta({ id: 'PutSkill' }),
+  body: component('PutSkill', { ...fields, ...putFields }),
   conditional: 'create',
-  success: { status: 200, data: skill, description: 'The skill.', headers },
+  success: { data: skill, description: 'The skill.', headers },
   errors: ['limit_reached', 'precondition_failed'],
 }).to(async ({ access, by, params: { externalKey }, body, deps, newId, ...conditions }) => {
   const put = await skills.putSkill(deps.database, by, {
@@ -162,35 +142,25 @@ const putSkill = route({
   return { data: presentCustom(put), headers: etagOf(put) };
 });
 
-const deleteSkill = route({
-  method: 'DELETE',
-  path: '/v1/skills/:skillId',
+const deleteSkill = route('DELETE /v1/skills/:skillId', {
   id: 'deleteSkill',
-  tag: 'Skills',
   summary: 'Delete a custom skill',
   description: 'Routines with the skill leave it out from their next run on; those runs do not fail.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:write',
   params,
-  success: { status: 200, data: skill, description: 'The skill that was deleted.' },
+  success: { data: skill, description: 'The skill that was deleted.' },
 }).to(async ({ access, by, params: { skillId }, deps }) => ({
   data: presentCustom(await skills.deleteSkill(deps.database, by, access.projectId, skillId)),
 }));
 
-const listSkillRevisions = route({
-  method: 'GET',
-  path: '/v1/skills/:skillId/revisions',
+const listSkillRevisions = route('GET /v1/skills/:skillId/revisions', {
   id: 'listSkillRevisions',
-  tag: 'Skills',
   summary: 'List the revisions of a custom skill',
   description: `Each revision has its whole text, and names the changed fields. The newest ${skills.KEPT_REVISIONS} are kept, and older ones that a routine, its proof or a kept run refers to.`,
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'routines:read',
   params,
   query: pageQuery('revision', {}),
-  success: { status: 200, data: z.array(skillRevision), description: 'Newest first.' },
+  success: { data: z.array(skillRevision), description: 'Newest first.' },
 }).to(async ({ access: { projectId }, params: { skillId }, query, deps }) => {
   await skills.readCustomSkill(deps.database, projectId, skillId);
   const page = pageOf(query);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as skills from '#core/authoring/skills/index.ts';
 import { present } from '../../http/present.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
-import { anyId } from '../../http/schemas.ts';
+import { anyId, component } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';
 import { author } from '../routines/version-schemas.ts';
 
@@ -21,81 +21,70 @@ export const fields = {
 };
 
 const summaryShape = {
-  id: anyId.nullable().meta({ description: 'Of a custom skill; null for a curated one.' }),
-  slug: z.string().nullable().meta({ description: 'Of a curated skill; null for a custom one.' }),
+  id: anyId.nullable().describe('Id of a custom skill; null for a curated one.'),
+  slug: z.string().nullable().describe('Slug of a curated skill; null for a custom one.'),
   ...shownName,
-  formerly: z.array(z.string()).meta({
-    description:
-      'Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill.',
-  }),
+  formerly: z
+    .array(z.string())
+    .describe(
+      'Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill.',
+    ),
   name: z.string(),
   description: z.string().nullable(),
   category: z.string().nullable(),
   version: z.string().nullable(),
   needs: z
     .array(z.enum(skills.NEEDS))
-    .meta({ description: 'What the tools of a routine should offer; empty for a custom skill.' }),
-  cadence: z
-    .enum(skills.CADENCES)
+    .describe('Kinds of data that the tools of a routine should offer; empty for a custom skill.'),
+  cadence: z.enum(skills.CADENCES).nullable().describe('How often a curated skill is best run; null for a custom one.'),
+  check: z
+    .enum(skills.SCHEDULED)
     .nullable()
-    .meta({ description: 'How often a curated skill is best run; null for a custom one.' }),
-  check: z.enum(skills.SCHEDULED).nullable().meta({
-    description:
+    .describe(
       'For a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Otherwise null.',
-  }),
+    ),
   suggestedSchedule: z.string().nullable().meta({
-    description: 'A suggested schedule of that cadence, or of the check; null without either.',
+    description: 'A suggested schedule for `cadence` or `check`; null without either.',
     example: '0 7 * * 1',
   }),
-  checked: z.iso.date().nullable().meta({ description: 'When the facts of a curated skill were last checked.' }),
-  sourceCount: z.number().int().meta({
-    description: 'How many sources those facts have; the skill itself lists them.',
-  }),
-  length: z.number().int().meta({ description: 'Characters of the instructions.' }),
+  checked: z.iso.date().nullable().describe('When the facts of a curated skill were last checked.'),
+  sourceCount: z
+    .number()
+    .int()
+    .describe('Number of sources of a curated skill’s facts. `GET /v1/skills/{skillId}` lists them.'),
+  length: z.number().int().describe('Characters of the instructions.'),
   createdAt: timestamp.nullable(),
   updatedAt: timestamp.nullable(),
 };
 
-export const skillSummary = z.strictObject(summaryShape).meta({ id: 'SkillSummary' });
+export const skillSummary = component('SkillSummary', summaryShape);
 
 const source = z.strictObject({ name: z.string(), url: z.string(), backs: z.string() });
 
 const inUse = z
-  .array(z.strictObject({ revision: z.number().int(), routines: z.number().int() }).meta({ id: 'SkillRevisionInUse' }))
-  .meta({
-    description: 'Number of active routines for each activated revision of a custom skill, the newest first.',
-  });
+  .array(component('SkillRevisionInUse', { revision: z.number().int(), routines: z.number().int() }))
+  .describe('Number of active routines for each activated revision of a custom skill, the newest first.');
 
-export const skill = z
-  .strictObject({
-    ...summaryShape,
-    instructions: z.string(),
-    revision: z
-      .number()
-      .int()
-      .nullable()
-      .meta({ description: 'Counts the changes of name and text; null for a curated skill.' }),
-    sources: z.array(source),
-  })
-  .meta({ id: 'Skill' });
+export const skill = component('Skill', {
+  ...summaryShape,
+  instructions: z.string(),
+  revision: z.number().int().nullable().describe('Counts the changes of name and text; null for a curated skill.'),
+  sources: z.array(source),
+});
 
-export const skillDetail = z.strictObject({ ...skill.shape, inUse }).meta({ id: 'SkillDetail' });
+export const skillDetail = component('SkillDetail', { ...skill.shape, inUse });
 
-export const skillRevision = z
-  .strictObject({
-    revision: z.number().int(),
-    name: z.string(),
-    instructions: z.string(),
-    createdBy: author.nullable().meta({
-      description: 'The person or the API key that made it; null when it is not on record.',
-    }),
-    createdAt: timestamp,
-    changed: z.array(z.enum(['name', 'instructions'])).meta({
-      description: 'Differences from the revision before; empty for the first one.',
-      example: ['instructions'],
-    }),
-  })
-  .meta({ id: 'SkillRevision' });
+export const skillRevision = component('SkillRevision', {
+  revision: z.number().int(),
+  name: z.string(),
+  instructions: z.string(),
+  createdBy: author.nullable().describe('The person or the API key that made it; null when it is not on record.'),
+  createdAt: timestamp,
+  changed: z.array(z.enum(['name', 'instructions'])).meta({
+    description: 'Differences from the revision before; empty for the first one.',
+    example: ['instructions'],
+  }),
+});
 
 export const params = z.strictObject({
   skillId: z

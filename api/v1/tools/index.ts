@@ -4,7 +4,7 @@ import { mixingIn, readRoutine, type ProvenRoutine } from '#core/authoring/routi
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
-import { route, type Route } from '../../route.ts';
+import { routesOf, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { toolRuleRoutes } from './rules.ts';
 import {
@@ -17,21 +17,16 @@ import {
   type PolicyWarning,
 } from './schemas.ts';
 
-const tag = 'Tools';
+const route = routesOf('Tools');
 
-const discoverTools = route({
-  method: 'POST',
-  path: '/v1/routines/:routineId/connections/:connectionId/discover',
+const discoverTools = route('POST /v1/routines/:routineId/connections/:connectionId/discover', {
   id: 'discoverTools',
-  tag,
   summary: 'Ask a connection for its tools',
   description:
     'Each tool gets a disabled policy for this routine. Another discovery adds new tools and marks vanished ones; a confirmed tool that has changed or vanished is disabled, and the routine goes back to draft.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: discoverParams,
-  success: { status: 200, data: discovery, description: 'What was found.' },
+  success: { data: discovery, description: 'What was found.' },
   errors: ['routine_archived', 'connection_not_ready', 'provider_error'],
 }).to(async ({ access, by, params, deps }) => {
   const { policies, skippedTools, droppedFields, ...counts } = await tools.discoverTools(
@@ -50,13 +45,9 @@ const discoverTools = route({
   };
 });
 
-const listTools = route({
-  method: 'GET',
-  path: '/v1/routines/:routineId/tools',
+const listTools = route('GET /v1/routines/:routineId/tools', {
   id: 'listTools',
-  tag,
   summary: 'List the tool policies of a routine',
-  auth: 'key-or-session',
   mcp: {
     toolset: 'connections',
     view: ['id', 'connectionId', 'name', 'title', 'description', 'state', 'warnings'],
@@ -64,7 +55,7 @@ const listTools = route({
   scope: 'connections:read',
   params: routineParams,
   query: pageQuery('policy', {}),
-  success: { status: 200, data: z.array(toolPolicy), description: 'Newest first.' },
+  success: { data: z.array(toolPolicy), description: 'Newest first.' },
 }).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {
   const present = await presenterOf(deps, { projectId }, { routineId });
   const page = pageOf(query);
@@ -72,20 +63,15 @@ const listTools = route({
   return listReply(found, page, (policy) => present(policy));
 });
 
-const updateToolPolicy = route({
-  method: 'PATCH',
-  path: '/v1/routines/:routineId/tools/:policyId',
+const updateToolPolicy = route('PATCH /v1/routines/:routineId/tools/:policyId', {
   id: 'updateToolPolicy',
-  tag,
   summary: 'Confirm or restrict a tool',
   description:
     'With `confirmAutomaticExecution: true` runs of the routine may call the tool in its present definition. Without it a policy can only be made stricter. Any change is material: the routine goes back to draft.',
-  auth: 'key-or-session',
-  mcp: false,
   scope: 'connections:write',
   params: policyParams,
   body: policyPatch,
-  success: { status: 200, data: toolPolicy, description: 'The policy.' },
+  success: { data: toolPolicy, description: 'The policy.' },
   errors: ['confirmation_required', 'routine_archived', 'precondition_failed'],
 }).to(async ({ access, by, params, body, deps }) => {
   const { projectId } = access;
@@ -98,7 +84,7 @@ const updateToolPolicy = route({
 const UNSEEN: PolicyWarning = {
   code: 'definition_hash_missing',
   message:
-    'The confirmation named no definitionHash, so it holds for the definition that was discovered last. Send the hash of the definition that was looked at.',
+    'The confirmation named no definitionHash, so it holds for the definition that was discovered last. Send the hash of the definition that you have read.',
 };
 
 async function presenterOf(

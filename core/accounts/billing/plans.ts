@@ -138,8 +138,8 @@ export function othersHaveRun(organizationId: Sql): Sql {
  * read a hundred thousand rows.
  * @param least the fewest days to divide by
  */
-export async function runsPerDay(db: Db, organizationId: string, least: number): Promise<number> {
-  const found = await db.row<{ pace: number }>`
+export function runsPerDay(db: Db, organizationId: string, least: number): Promise<number> {
+  return db.value<number>`
     select (coalesce(sum(p.runs), 0) / greatest(${least}::integer,
         extract(epoch from now() - greatest(min(p.period_start), min(o.created_at))) / 86400))::float8 as pace
     from organizations o left join lateral (
@@ -149,7 +149,6 @@ export async function runsPerDay(db: Db, organizationId: string, least: number):
     ) p on true
     where o.id = ${organizationId}
   `;
-  return found?.pace ?? 0;
 }
 
 export interface PeriodUsage {
@@ -161,9 +160,8 @@ export interface PeriodUsage {
   readonly activeRoutines: number;
 }
 
-/** Reads the organization's period and its usage in it. */
-export async function readPeriodUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
-  const found = await db.row<PeriodUsage>`
+export function readPeriodUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
+  return db.rowOr<PeriodUsage>('organization_not_found')`
     with period as (
       select id, paid_until > now() and period_start is not null as paid, period_start, period_end
       from organizations where id = ${organizationId}
@@ -178,8 +176,6 @@ export async function readPeriodUsage(db: Db, organizationId: string): Promise<P
         where projects.organization_id = bounds.id and r.state = 'active') as "activeRoutines"
     from bounds left join period_runs p on p.organization_id = bounds.id and p.period_start = bounds.start
   `;
-  if (found === undefined) throw new AppError('organization_not_found');
-  return found;
 }
 
 interface Refused {
@@ -193,7 +189,7 @@ export async function runsExceeded(db: Db, refused: Refused): Promise<AppError> 
   const end = await periodEnd(db, refused);
   return new AppError(
     'allowance_exceeded',
-    `The ${plan} plan allows ${PLANS[plan].runsPerPeriod} runs a period, and they are used up until ${end}. The owner of the organization can take a larger plan.`,
+    `The ${plan} plan allows ${PLANS[plan].runsPerPeriod} runs a period, and all are used. The next period begins at ${end}. The owner of the organization can take a larger plan.`,
   );
 }
 
@@ -202,7 +198,7 @@ export async function writeRefused(db: Db, refused: Refused): Promise<AppError> 
   const end = await periodEnd(db, refused);
   return new AppError(
     'plan_write_required',
-    `On the ${refused.plan} plan, whose period ends at ${end}, API keys only read; they write on: ${WRITERS}.`,
+    `On the ${refused.plan} plan, whose period ends at ${end}, API keys can only read. They can write on these plans: ${WRITERS}.`,
   );
 }
 
@@ -225,16 +221,16 @@ export async function assertMayActivate(tx: Db, organizationId: string, plan: Pl
   const end = await periodEnd(tx, { organizationId, plan });
   throw new AppError(
     'allowance_exceeded',
-    `The ${plan} plan, whose period ends at ${end}, allows ${PLANS[plan].activeRoutines} active routines, and there are as many. Pause one; or the owner of the organization can take a larger plan.`,
+    `The ${plan} plan, whose period ends at ${end}, allows ${PLANS[plan].activeRoutines} active routines, and the organization has that many. Pause one, or ask the owner of the organization to take a larger plan.`,
   );
 }
 
 /** Returns true when the plan has room for one more active routine. */
 export async function mayActivate(db: Db, organizationId: string, plan: Plan): Promise<boolean> {
-  const active = await db.row<{ count: number }>`
-    select count(*) as count from routines r
+  const active = await db.value<number>`
+    select count(*) from routines r
     join projects p on p.id = r.project_id
     where p.organization_id = ${organizationId} and r.state = 'active'
   `;
-  return (active?.count ?? 0) < PLANS[plan].activeRoutines;
+  return active < PLANS[plan].activeRoutines;
 }

@@ -2,7 +2,6 @@ import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { demandProofOf } from '#core/accounts/organizations/index.ts';
 import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 
 /** A signed-in browser. */
 export interface ListedSession {
@@ -32,12 +31,10 @@ export function listSessions(db: Db, userId: string): Promise<ListedSession[]> {
 }
 
 /** Ends a session of the person: its next request is refused. @throws {AppError} `session_not_found` */
-export async function revokeSession(db: Db, { userId, id }: { userId: string; id: string }): Promise<ListedSession> {
-  const revoked = await db.row<ListedSession>`
+export function revokeSession(db: Db, { userId, id }: { userId: string; id: string }): Promise<ListedSession> {
+  return db.rowOr<ListedSession>('session_not_found')`
     delete from sessions where id = ${id} and user_id = ${userId} and expires_at > now() returning ${columns}
   `;
-  if (revoked === undefined) throw new AppError('session_not_found');
-  return revoked;
 }
 
 /**
@@ -54,7 +51,7 @@ export async function endSessionsOf(
 ): Promise<number> {
   const { organizationId, userId } = member;
   await demandProofOf(tx, by, member);
-  const message = 'The sessions of this member were ended several times in this hour.';
+  const message = 'The sessions of this member were ended too often in this hour; try again later.';
   await assertWithinLimit(tx, ENDINGS, `${organizationId} ${userId}`, message);
   const { ended = 0 } =
     (await tx.row<{ ended: number }>`

@@ -72,7 +72,7 @@ export async function createApiKey(
   await holdProject(tx, projectId);
   const role = await roleOf(tx, { organizationId, userId: by.id });
   if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
-    throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
+    throw new AppError('forbidden', 'Only owners and admins can make keys with a write scope.');
   }
   if (expiresAt !== null && expiresAt.getTime() <= now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');
@@ -88,7 +88,7 @@ export async function createApiKey(
   const plaintext = `${input.tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
   // The id exists only when an earlier attempt of the same request committed and its response was lost: no one saw the
   // old secret, so the new secret replaces it.
-  const created = await tx.row<ApiKey>`
+  const created = await tx.rowOr<ApiKey>('internal_error')`
     insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at, ci_trust_id)
     values (${id}, ${projectId}, ${name}, ${prefix}, ${hashApiKey(plaintext)}, ${scopes}, ${by.id}, ${expiresAt},
       ${trustId})
@@ -96,7 +96,6 @@ export async function createApiKey(
       where k.project_id = excluded.project_id
     returning ${columns}
   `;
-  if (created === undefined) throw new AppError('internal_error');
   await recordAudit(tx, {
     organizationId,
     projectId,
@@ -131,12 +130,11 @@ export async function revokeApiKey(
   input: { organizationId: string; projectId: string; id: string },
 ): Promise<ApiKey> {
   const { organizationId, projectId, id } = input;
-  const revoked = await tx.row<ApiKey>`
+  const revoked = await tx.rowOr<ApiKey>('api_key_not_found')`
     update api_keys k set revoked_at = now()
     where k.id = ${id} and k.project_id = ${projectId} and ${isLive}
     returning ${columns}
   `;
-  if (revoked === undefined) throw new AppError('api_key_not_found');
   await recordAudit(tx, { organizationId, projectId, by, action: 'api_key.revoked', targetId: id });
   return revoked;
 }

@@ -79,7 +79,7 @@ async function insertInvitation(
   const former = await tx.row<{ id: string }>`
     select id from invitations where organization_id = ${organizationId} and email = ${email} for update
   `;
-  const invitation = await tx.row<Invitation>`
+  const invitation = await tx.rowOr<Invitation>('internal_error')`
     insert into invitations as i (id, organization_id, email, role, token_hash, invited_by, expires_at)
     values (${id}, ${organizationId}, ${email}, ${role}, ${tokenHash}, ${by.id}, 
       now() + make_interval(secs => ${LIFETIME_SECONDS}::integer))
@@ -88,7 +88,6 @@ async function insertInvitation(
       expires_at = excluded.expires_at
     returning ${columns}
   `;
-  if (invitation === undefined) throw new AppError('internal_error');
   await recordAudit(tx, {
     organizationId,
     by,
@@ -110,12 +109,12 @@ async function assertInvitable(tx: Db, organizationId: string, email: string): P
   `;
   if (found?.member === true) throw new AppError('already_member');
   if ((found?.people ?? 0) >= MAX_MEMBERS) {
-    throw new AppError('limit_reached', `An organization has at most ${MAX_MEMBERS} members.`);
+    throw new AppError('limit_reached', `The organization has ${MAX_MEMBERS} members, the most allowed.`);
   }
   if ((found?.open ?? 0) >= MAX_OPEN_INVITATIONS) {
     throw new AppError(
       'limit_reached',
-      `At most ${MAX_OPEN_INVITATIONS} invitations are open at a time; delete one first.`,
+      `The organization has ${MAX_OPEN_INVITATIONS} open invitations, the most allowed; delete one first.`,
     );
   }
 }
@@ -181,11 +180,10 @@ export async function deleteInvitation(
 ): Promise<Invitation> {
   const { organizationId, id } = input;
   await assertAdmin(tx, { organizationId, userId: by.id });
-  const deleted = await tx.row<Invitation>`
+  const deleted = await tx.rowOr<Invitation>('invitation_not_found')`
     delete from invitations i
     where i.id = ${id} and i.organization_id = ${organizationId} and i.expires_at > now() returning ${columns}
   `;
-  if (deleted === undefined) throw new AppError('invitation_not_found');
   await accountMails?.cancel(tx, id);
   const { email } = deleted;
   await recordAudit(tx, {
@@ -208,12 +206,11 @@ export async function acceptInvitation(
   by: Actor & { readonly id: string },
   token: string,
 ): Promise<Organization> {
-  const invited = await tx.row<Pick<Invitation, 'id' | 'organizationId' | 'role'>>`
+  const invited = await tx.rowOr<Pick<Invitation, 'id' | 'organizationId' | 'role'>>('invitation_not_found')`
     select i.id, i.organization_id as "organizationId", i.role
     from invitations i join users u on u.email = i.email
     where i.token_hash = ${hashInvitationToken(token)} and i.expires_at > now() and u.id = ${by.id}
   `;
-  if (invited === undefined) throw new AppError('invitation_not_found');
   const { id, organizationId, role } = invited;
   // Locks the organization before the invitation, as `createInvitation` does, so that the two cannot deadlock.
   await lockOrganization(tx, organizationId).catch(() => {
@@ -226,7 +223,7 @@ export async function acceptInvitation(
       people: number;
     }>`select count(*) as people from memberships where organization_id = ${organizationId}`) ?? {};
   if (people >= MAX_MEMBERS) {
-    throw new AppError('limit_reached', `An organization has at most ${MAX_MEMBERS} members.`);
+    throw new AppError('limit_reached', `The organization has ${MAX_MEMBERS} members, the most allowed.`);
   }
   const joined = await tx.run`
     insert into memberships (organization_id, user_id, role) values (${organizationId}, ${by.id}, ${role})
@@ -241,13 +238,11 @@ export async function acceptInvitation(
       details: { role, invitationId: id },
     });
   }
-  const organization = await tx.row<Organization>`
+  return tx.rowOr<Organization>('internal_error')`
     select o.id, o.name, m.role, o.created_at as "createdAt"
     from organizations o join memberships m on m.organization_id = o.id
     where o.id = ${organizationId} and m.user_id = ${by.id}
   `;
-  if (organization === undefined) throw new AppError('internal_error');
-  return organization;
 }
 
 /** Tells whether a token invites this address, for a sign-up that needs an invitation. */

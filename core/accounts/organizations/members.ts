@@ -80,7 +80,7 @@ export async function endMembership(
   await lockOrganization(tx, organizationId);
   const own = await roleOf(tx, { organizationId, userId: by.id });
   const leaving = by.id === userId;
-  if (!leaving && own === 'member') throw new AppError('forbidden', 'This needs the role owner or admin.');
+  if (!leaving && own === 'member') throw new AppError('forbidden', 'This operation needs the role owner or admin.');
   const removed = await readMember(tx, member);
   if (!leaving && removed.role === 'owner' && own !== 'owner') throw new AppError('owner_required');
   if (keepKeys && own !== 'owner') {
@@ -114,13 +114,11 @@ async function removeHeld(tx: Db, by: Actor, member: Member, keepKeys: boolean):
   return keepKeys ? [] : revokeKeysOf(tx, by, member);
 }
 
-async function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {
-  const found = await tx.row<ListedMember>`
+function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {
+  return tx.rowOr<ListedMember>('member_not_found')`
     select ${columns} from memberships m join users u on u.id = m.user_id
     where m.organization_id = ${organizationId} and m.user_id = ${userId}
   `;
-  if (found === undefined) throw new AppError('member_not_found');
-  return found;
 }
 
 /**

@@ -23,12 +23,11 @@ async function createOrganization(
   input: { id: string; projectId: string; name: string },
 ): Promise<{ organization: Organization; project: Project }> {
   const { id: organizationId, projectId } = input;
-  const organization = await tx.row<{ createdAt: Date; isNew: boolean }>`
+  const organization = await tx.rowOr<{ createdAt: Date; isNew: boolean }>('internal_error')`
     insert into organizations as o (id, name, founded_by) values (${organizationId}, ${input.name}, ${by.id})
     on conflict (id) do update set name = o.name
     returning created_at as "createdAt", xmax = 0 as "isNew"
   `;
-  if (organization === undefined) throw new AppError('internal_error');
   await tx.run`
     insert into memberships (organization_id, user_id, role)
     values (${organizationId}, ${by.id}, 'owner')
@@ -64,18 +63,20 @@ export async function foundOrganization(
 ): Promise<{ organization: Organization; project: Project }> {
   await lockKey(tx, by.id);
   if ((await countFounded(tx, by.id, input.id)) >= maxOrganizations) {
-    throw new AppError('limit_reached', `A person may create at most ${maxOrganizations} organizations.`);
+    throw new AppError(
+      'limit_reached',
+      `You have created ${maxOrganizations} organizations, the most that a person may create.`,
+    );
   }
   return createOrganization(tx, by, input);
 }
 
-async function countFounded(tx: Db, userId: string, except: string | null): Promise<number> {
-  const found = await tx.row<{ founded: number }>`
+function countFounded(tx: Db, userId: string, except: string | null): Promise<number> {
+  return tx.value<number>`
     select count(*) as founded from organizations
     where founded_by = ${userId} and id is distinct from ${except}
       and (deleted_at is null or deleted_at > now() - interval '30 days')
   `;
-  return found?.founded ?? 0;
 }
 
 /**

@@ -104,18 +104,13 @@ const MAIL_OF_NEW = JSON.stringify({ on: ['failed', 'paused'], to: 'owners' });
  * Inserts a project. If the id exists, an earlier attempt of the same request has inserted the project: returns that
  * project.
  */
-export async function insertProject(
-  tx: Db,
-  input: { id: string; organizationId: string; name: string },
-): Promise<Project> {
-  const created = await tx.row<Project>`
+export function insertProject(tx: Db, input: { id: string; organizationId: string; name: string }): Promise<Project> {
+  return tx.rowOr<Project>('internal_error')`
     insert into projects as p (id, organization_id, name, notify_mail)
     values (${input.id}, ${input.organizationId}, ${input.name}, ${MAIL_OF_NEW}::jsonb)
     on conflict (id) do update set name = p.name
     returning ${projectColumns}
   `;
-  if (created === undefined) throw new AppError('internal_error');
-  return created;
 }
 
 /**

@@ -36,7 +36,7 @@ export function admitted<R extends { readonly lacks: boolean }>(found: R | undef
 /** Checks that a person is owner or admin. @throws {AppError} `organization_not_found`, `forbidden` */
 export async function assertAdmin(db: Db, member: Member): Promise<Role> {
   const role = await roleOf(db, member);
-  if (role === 'member') throw new AppError('forbidden', 'This needs the role owner or admin.');
+  if (role === 'member') throw new AppError('forbidden', 'This operation needs the role owner or admin.');
   return role;
 }
 
@@ -45,12 +45,10 @@ export async function assertAdmin(db: Db, member: Member): Promise<Role> {
  * the present owners. Inserts of rows that refer to the organization do not wait: the lock does not cover the id.
  * @throws {AppError} `organization_not_found`
  */
-export async function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {
-  const found = await tx.row<{ name: string }>`
+export function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {
+  return tx.rowOr<{ name: string }>('organization_not_found')`
     select name from organizations where id = ${organizationId} and deleted_at is null for no key update
   `;
-  if (found === undefined) throw new AppError('organization_not_found');
-  return found;
 }
 
 /**

@@ -37,15 +37,15 @@ export async function exchangeIdToken(
   await assertWithinLimit(database, EXCHANGES, network);
   const issuer = issuerOf(token);
   const trusts = await findCiTrusts(database, projectId, sql`t.issuer = ${issuer}`);
-  if (trusts.length === 0) throw refusal(`no CI sign-in of this project is for the issuer "${issuer.slice(0, 200)}"`);
+  if (trusts.length === 0) throw refusal(`no CI sign-in of this project trusts the issuer "${issuer.slice(0, 200)}"`);
   const { sub, aud = [] } = await verified(deps, token, issuer);
   // `jose` checks that a token has a subject, but not that it is a text.
-  if (typeof sub !== 'string') throw refusal('its subject is no text');
+  if (typeof sub !== 'string') throw refusal('its subject is not a text');
   const trust = trusts.find(
     ({ audience, subjectPattern }) => [aud].flat().includes(audience) && matches(subjectPattern, sub),
   );
   if (trust === undefined) {
-    throw refusal(`no CI sign-in is for its subject "${sub.slice(0, 200)}" with its audience`);
+    throw refusal(`no CI sign-in trusts its subject "${sub.slice(0, 200)}" with its audience`);
   }
   return makeKey(database, trust, { sub, projectId, tag, address });
 }
@@ -56,7 +56,7 @@ function issuerOf(token: string): string {
   try {
     issuer = decodeJwt(token).iss;
   } catch {
-    throw refusal('it is no JSON Web Token');
+    throw refusal('it is not a JSON Web Token');
   }
   if (typeof issuer !== 'string' || issuer.includes('\0')) throw refusal('it names no issuer');
   return issuer;
@@ -107,7 +107,8 @@ async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<Key
   const { status, body } = await outbound.request({ url, method: 'GET', ...LIMITS });
   if (status >= 500) throw unreadable();
   const metadata = metadataSchema.safeParse(parseJson(new TextDecoder().decode(body)));
-  if (status !== 200 || metadata.data?.issuer !== issuer) throw refusal('its issuer has no metadata that names it');
+  if (status !== 200 || metadata.data?.issuer !== issuer)
+    throw refusal('its issuer publishes no metadata under its own name');
   const keys = createRemoteJWKSet(new URL(metadata.data.jwks_uri), { [customFetch]: outbound.fetchWithin(LIMITS) });
   keySets.set(issuer, keys);
   return keys;
@@ -137,10 +138,9 @@ async function makeKey(
   const expiresAt = new Date(Date.now() + KEY_MINUTES * 60_000);
   const name = `${trust.name}: ${sub.replaceAll(/\p{C}+/gu, ' ')}`.slice(0, 200);
   return transaction(database, async (tx) => {
-    const project = await tx.row<{ organizationId: string }>`
+    const project = await tx.rowOr<{ organizationId: string }>('project_not_found')`
       select organization_id as "organizationId" from projects where id = ${projectId} and deleted_at is null
     `;
-    if (project === undefined) throw new AppError('project_not_found');
     const by = { kind: 'person', id: createdBy.id, address } as const;
     const key = { id: newId('apiKey'), ...project, projectId, tag, name, scopes, expiresAt, trustId };
     const { plaintext } = await createApiKey(tx, by, { ...key, through: 'sign-in of a CI job' });

@@ -24,13 +24,11 @@ export function findClient(db: Db, clientId: string): Promise<AssistantClient | 
 export function isRedirectOf({ redirectUris }: AssistantClient, requested: string): boolean {
   if (!URL.canParse(requested)) return false;
   return redirectUris.some(
-    (uri) => uri === requested || (isLoopback(uri) && withoutPort(uri) === withoutPort(requested)),
+    (uri) => uri === requested || (LOOPBACK.test(uri) && withoutPort(uri) === withoutPort(requested)),
   );
 }
 
-function isLoopback(uri: string): boolean {
-  return /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(uri);
-}
+const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/]/;
 
 function withoutPort(uri: string): string {
   const url = new URL(uri);

@@ -87,15 +87,12 @@ export async function approveAssistant(
   // The library first looks for a consent, then makes one. Repeat the later of two concurrent requests: it then finds
   // the consent of the first.
   const redirectTo = await decide().catch((error: unknown) => {
-    if (!isDuplicate(error)) throw error;
+    const isDuplicate = error instanceof Error && 'code' in error && error.code === '23505';
+    if (!isDuplicate) throw error;
     return decide();
   });
   await recordConsent(database, by, 'assistant.connected', given);
   return { redirectTo };
-}
-
-function isDuplicate(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505';
 }
 
 /**

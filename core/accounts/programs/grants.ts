@@ -4,7 +4,6 @@ import { recordAudit, recordProjectAudit, SYSTEM, type Actor } from '#core/found
 import { tokenPrefix } from '#core/accounts/identity/index.ts';
 import { assertAdmin, type Scope } from '#core/accounts/organizations/index.ts';
 import { deleteBatch, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { forgetClients, shownName } from './clients.ts';
 import { forgetTrustsOfMember, forgetTrustsOfProject } from './ci-trusts.ts';
 
@@ -48,12 +47,11 @@ export async function disconnectAssistant(
   by: Actor & { readonly id: string },
   { organizationId, projectId, id }: { organizationId: string; projectId: string; id: string },
 ): Promise<AssistantGrant> {
-  const found = await tx.row<AssistantGrant & { clientId: string; clientName: string | null }>`
+  const found = await tx.rowOr<AssistantGrant & { clientId: string; clientName: string | null }>('assistant_not_found')`
     select ${columns}, g.client_id as "clientId"
     from oauth_consents g join oauth_clients c on c.client_id = g.client_id
     where g.id = ${id} and g.reference_id = ${projectId} for update of g
   `;
-  if (found === undefined) throw new AppError('assistant_not_found');
   const { clientId, ...grant } = found;
   const userId = grant.grantedBy.id;
   if (userId !== by.id) await assertAdmin(tx, { organizationId, userId: by.id });

@@ -38,7 +38,7 @@ export async function mailApproval(tx: Db, approval: Approval): Promise<void> {
       subject: 'A program was given access in your name',
       lines: [
         `${program} has access to the project "${project?.name ?? ''}", approved from your account: to ${words.join(', ')}.`,
-        'If it was not you, take the access back on this page, change your password, and end your other sessions.',
+        'If it was not you, revoke the access on this page, change your password, and end your other sessions.',
       ],
       path: `/p/${projectId}/${page}`,
     },

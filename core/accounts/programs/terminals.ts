@@ -64,11 +64,13 @@ const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
  */
 export async function readTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
   await assertWithinLimit(db, CODES, userId, TOO_MANY);
-  const found = await db.row<TerminalSignIn & { isOver: boolean }>`
+  const found = await db.rowOr<TerminalSignIn & { isOver: boolean }>(
+    'attempt_not_found',
+    'No terminal waits with this code.',
+  )`
     select host, address, created_at as "createdAt", expires_at as "expiresAt", expires_at <= now() as "isOver"
     from terminal_sign_ins where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending'
   `;
-  if (found === undefined) throw new AppError('attempt_not_found', 'No terminal waits with this code.');
   await uncount(db, CODES, userId);
   if (found.isOver) throw new AppError('attempt_expired', 'The code has expired; begin again.');
   return found;

@@ -19,12 +19,6 @@ interface AssistantAccess {
   readonly paidPlan: PaidPlan | null;
 }
 
-interface Found extends AssistantAccess {
-  readonly name: string | null;
-  readonly role: Role;
-  readonly stale: boolean;
-}
-
 /**
  * Finds the person and project of a bearer token for `PUBLIC_URL/mcp`. Returns undefined for a token that is unknown,
  * has expired, was revoked or is for another resource; while the project has switched MCP off; and for a person who
@@ -41,7 +35,7 @@ export async function authenticateMcpToken(
   const prefix = tokenPrefix(config.PRODUCT_TAG, 'access');
   if (!bearer.startsWith(prefix) || bearer.length > 200) return undefined;
   const resource = JSON.stringify([mcpResource(config.PUBLIC_URL)]);
-  const found = await database.row<Found>`
+  const found = await database.row<AssistantAccess & { name: string | null; role: Role; stale: boolean }>`
     select p.id as "projectId", p.organization_id as "organizationId", t.user_id as "userId", g.id as "grantId",
       t.client_id as "clientId", c.name, m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
       coalesce(g.last_used_at < now() - interval '1 minute', true) as stale,

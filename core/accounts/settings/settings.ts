@@ -38,12 +38,12 @@ export const budgetFields = {
     .min(1)
     .max(1_000_000_000_000)
     .nullable()
-    .meta({ description: 'Input and output tokens of a calendar day (UTC); null for no limit.' }),
+    .describe('Input and output tokens of a calendar day (UTC); null for no limit.'),
   maxCostUsdPerMonth: z
     .string()
     .regex(/^(?!0+(\.0+)?$)\d{1,9}(\.\d{1,10})?$/, 'a positive decimal string, like "25.00"')
     .nullable()
-    .meta({ description: 'US dollars of a calendar month (UTC); null for no limit.' }),
+    .describe('US dollars of a calendar month (UTC); null for no limit.'),
 };
 
 export interface OrganizationSettings extends Organization {
@@ -90,13 +90,11 @@ export async function readOrganization(db: Db, key: { userId: string; id: string
 }
 
 /** Reads a project. The caller has checked the access to it. @throws {AppError} `project_not_found` */
-export async function projectOf(db: Db, projectId: string): Promise<Project> {
-  const found = await db.row<Project>`
+export function projectOf(db: Db, projectId: string): Promise<Project> {
+  return db.rowOr<Project>('project_not_found')`
     select id, organization_id as "organizationId", name, is_demo as "isDemo", created_at as "createdAt"
     from projects where id = ${projectId} and deleted_at is null
   `;
-  if (found === undefined) throw new AppError('project_not_found');
-  return found;
 }
 
 /** Reads a project of the person. @throws {AppError} `project_not_found`, `second_factor_required` */

@@ -48,10 +48,12 @@ const model = z
     connectionId: z.string().max(64).nullable().default(null),
     modelId: z.string().min(1).max(300),
     // Leave an unset effort out, so that a release without the field can read the routine.
-    effort: z.enum(EFFORTS).optional().meta({
-      description:
+    effort: z
+      .enum(EFFORTS)
+      .optional()
+      .describe(
         'How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.',
-    }),
+      ),
   })
   .meta({
     id: 'ModelReference',
@@ -97,7 +99,7 @@ const resultSchema = z
   .nullable()
   .meta({
     description:
-      "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.",
+      "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.",
     example: {
       type: 'object',
       properties: {
@@ -118,11 +120,10 @@ const pointer = z.string().max(1_000).regex(JSON_POINTER, 'a JSON Pointer (RFC 6
 
 const resultKey = z
   .strictObject({
-    list: pointer.meta({ description: 'From the data to the list; empty where it is the list.' }),
-    key: pointer.meta({
-      description:
-        'From an item to the text, number or boolean that identifies it; empty when that is the item itself.',
-    }),
+    list: pointer.describe('Pointer from the data to the list; empty if the data is the list.'),
+    key: pointer.describe(
+      'Pointer from an item to the text, number or boolean that identifies it; empty if the item is that value.',
+    ),
   })
   .nullable()
   .meta({
@@ -166,7 +167,7 @@ export const DEFINITION = {
   model: {
     schema: model,
     label: 'Model',
-    help: 'The model that its runs call, and the account that pays for it.',
+    help: 'The model that runs of this routine call, and the account that pays for it.',
     since: '0.1.0',
     blank: { provider: 'gateway', connectionId: null, modelId: 'unreadable' },
   },
@@ -177,7 +178,7 @@ export const DEFINITION = {
     since: '0.1.0',
   },
   facts: {
-    schema: z.boolean().meta({ description: 'Tells each run the facts of its project.' }).default(false),
+    schema: z.boolean().describe('Gives each run the facts of its project.').default(false),
     label: 'Project facts',
     help: 'Each run gets the facts of the project, which people edit under Settings.',
     since: '0.2.0',
@@ -194,10 +195,9 @@ export const DEFINITION = {
   carryResult: {
     schema: z
       .boolean()
-      .meta({
-        description:
-          'Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.',
-      })
+      .describe(
+        'Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.',
+      )
       .default(true),
     label: 'Previous result',
     help: 'Each run gets the result of the last successful one, so that it can report changes.',
@@ -212,10 +212,9 @@ export const DEFINITION = {
   outcome: {
     schema: z
       .enum(['optional', 'required'])
-      .meta({
-        description:
-          'With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.',
-      })
+      .describe(
+        'With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.',
+      )
       .default('optional'),
     label: 'Outcome',
     help: 'Required: each run states how it ended: done, nothing to report, partly done, or could not.',
@@ -224,10 +223,9 @@ export const DEFINITION = {
   mayComplete: {
     schema: z
       .boolean()
-      .meta({
-        description:
-          'Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.',
-      })
+      .describe(
+        'Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.',
+      )
       .default(false),
     label: 'May complete',
     help: 'A scheduled run may declare the work finished for good, which pauses the routine.',
@@ -262,7 +260,7 @@ export const DEFINITION = {
     schema: gateInput.default(null),
     shown: gate,
     label: 'Checked before it runs',
-    help: 'What a scheduled run looks at before it asks its model.',
+    help: 'A value that a scheduled run checks before it asks the model.',
     since: '0.1.0',
     long: true,
   },

@@ -21,10 +21,7 @@ const gateShape = {
         ),
     })
     .nullable()
-    .meta({
-      description:
-        'A confirmed tool of this routine that only reads by its annotations, and the arguments of the call.',
-    }),
+    .describe('A confirmed tool of this routine that only reads by its annotations, and the arguments of the call.'),
   url: z.string().max(2_000).nullable().meta({
     description: 'An address to GET, of at most 64 kB; without credentials.',
     example: 'https://example.com/feed.json',
@@ -35,16 +32,21 @@ const gateShape = {
     .refine((pointers) => new Set(pointers).size === pointers.length, 'the same pointer twice')
     .meta({
       uniqueItems: true,
-      description: 'JSON Pointers to what matters in the response; none for the whole of it.',
+      description: 'JSON Pointers to the parts of the response that are compared; none for the whole response.',
       example: ['/items'],
     }),
-  wakeOn: z.enum(['changed', 'not_empty']).meta({
-    description:
+  wakeOn: z
+    .enum(['changed', 'not_empty'])
+    .describe(
       '`changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.',
-  }),
-  maxQuietHours: z.number().int().min(1).max(8_760).nullable().meta({
-    description: 'After this time without waking its model, the next run wakes it in any case.',
-  }),
+    ),
+  maxQuietHours: z
+    .number()
+    .int()
+    .min(1)
+    .max(8_760)
+    .nullable()
+    .describe('After this time without waking its model, the next run wakes it in any case.'),
 };
 
 /** A gate in responses. */

@@ -8,7 +8,7 @@ export const MEDIAN_OF_RUNS = 20;
 export const ABNORMAL_FROM_TOKENS = 20_000;
 
 export const limits = z.strictObject({
-  maxSteps: z.number().int().min(1).max(200).default(25).meta({ description: 'Model steps of one run.' }),
+  maxSteps: z.number().int().min(1).max(200).default(25).describe('Model steps of one run.'),
   timeoutSeconds: z.number().int().min(10).max(86_400).default(900),
   maxTotalTokens: z
     .number()
@@ -17,31 +17,36 @@ export const limits = z.strictObject({
     .max(1_000_000_000)
     .nullable()
     .default(null)
-    .meta({ description: 'Input and output tokens of one run. A step gets at most what is left.' }),
-  maxOutputTokens: z.number().int().min(1).max(1_000_000_000).nullable().default(null).meta({
-    description: 'Output tokens of one model step; null leaves them to the provider.',
-  }),
+    .describe('Input and output tokens of one run. A step gets at most what is left.'),
+  maxOutputTokens: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .nullable()
+    .default(null)
+    .describe('Output tokens of one model step; null leaves them to the provider.'),
   maxQueueSeconds: z
     .number()
     .int()
     .min(60)
     .max(604_800)
     .default(21_600)
-    .meta({ description: 'How long a run may wait for its first step before it is skipped.' }),
+    .describe('How long a run may wait for its first step before it is skipped.'),
   abnormalFactor: z
     .number()
     .min(1.5)
     .max(1_000)
     .nullable()
     .default(5)
-    .meta({
-      description: `A run that has used more than this many times the median of the last ${MEDIAN_OF_RUNS} runs of its version, and more than ${ABNORMAL_FROM_TOKENS} tokens, ends before its next step; null for never.`,
-    }),
+    .describe(
+      `A run that has used more than this many times the median of the last ${MEDIAN_OF_RUNS} runs of its version, and more than ${ABNORMAL_FROM_TOKENS} tokens, ends before its next step; null for never.`,
+    ),
 });
 
 export const LIMIT_PARTS: Readonly<Record<keyof typeof limits.shape, Said>> = {
-  maxSteps: { label: 'Steps of a run', help: 'Each call of the model is one.', unit: 'steps' },
-  timeoutSeconds: { label: 'Time of a run', help: 'It ends as failed after that.', unit: 'seconds' },
+  maxSteps: { label: 'Steps of a run', help: 'Each call of the model is a step.', unit: 'steps' },
+  timeoutSeconds: { label: 'Time of a run', help: 'After this time the run fails.', unit: 'seconds' },
   maxTotalTokens: {
     label: 'Tokens of a run',
     help: 'Input and output together.',
@@ -50,14 +55,18 @@ export const LIMIT_PARTS: Readonly<Record<keyof typeof limits.shape, Said>> = {
   },
   maxOutputTokens: {
     label: 'Output of a step',
-    help: 'Longer texts are cut there.',
+    help: 'Longer texts are cut at this limit.',
     unit: 'tokens',
     placeholder: 'Up to the model',
   },
-  maxQueueSeconds: { label: 'Longest wait', help: 'A run that has not begun by then is skipped.', unit: 'seconds' },
+  maxQueueSeconds: {
+    label: 'Longest wait',
+    help: 'A run that has not begun after this time is skipped.',
+    unit: 'seconds',
+  },
   abnormalFactor: {
     label: 'Unusually large',
-    help: 'Ends a run far above the others.',
+    help: 'Ends a run that uses far more tokens than earlier runs.',
     unit: 'times the usual',
     placeholder: 'Never',
   },
@@ -68,16 +77,15 @@ export const HELD_CALLS = {
   afterApproval: {
     schema: z
       .enum(['nothing', 'run'])
-      .meta({
-        description:
-          'What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.',
-      })
+      .describe(
+        'What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.',
+      )
       .default('nothing'),
     label: 'After approval',
-    help: 'What follows when its held calls are decided.',
+    help: 'What follows when the held calls of a run are decided.',
     choices: {
-      nothing: { label: 'Nothing', help: 'Its next run is told what became of them.' },
-      run: { label: 'Run once more', help: 'At once, where at least one call was sent.' },
+      nothing: { label: 'Nothing', help: 'The next run gets the decisions.' },
+      run: { label: 'Run once more', help: 'At once, if at least one call was sent.' },
     },
     since: '0.2.0',
   },

@@ -62,7 +62,6 @@ export interface ResultKey {
 }
 
 export interface ResultForm {
-  /** JSON Schema of the result. */
   readonly schema: JsonObject;
   readonly key: ResultKey | null;
 }

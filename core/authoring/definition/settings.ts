@@ -17,7 +17,7 @@ export const scheduleFields = {
 };
 
 const notifications = {
-  mail: mailSettings.nullable().meta({ description: 'Null follows the project. At most one mail an hour.' }),
+  mail: mailSettings.nullable().describe('Null follows the project. At most one mail an hour.'),
   successPingUrl: z.string().max(2_000).nullable().meta({
     description:
       'Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed.',
@@ -26,18 +26,19 @@ const notifications = {
 };
 
 const resultsTo = {
-  when: z.enum(['each', 'changed']).meta({
-    description: '`changed` leaves out results that equal the previous one or have nothing to report.',
-  }),
-  mail: mailSettings.shape.to.nullable().meta({
-    description:
+  when: z
+    .enum(['each', 'changed'])
+    .describe('`changed` leaves out results that equal the previous one or have nothing to report.'),
+  mail: mailSettings.shape.to
+    .nullable()
+    .describe(
       'Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too.',
-  }),
+    ),
   chats: z
     .array(z.string().regex(idPattern('chat')))
     .max(10)
     .refine((ids) => new Set(ids).size === ids.length, 'the same chat twice')
-    .meta({ uniqueItems: true, description: 'Ids of chats of the project. They are told of failures too.' }),
+    .meta({ uniqueItems: true, description: 'Ids of chats of the project. The chats also get failures.' }),
 };
 
 const budget = z.strictObject({
@@ -62,7 +63,7 @@ export const SETTINGS = {
     schema: instantOfThisAge
       .nullable()
       .meta({
-        description: 'The schedule has no times before this one; null for no such bound.',
+        description: 'The schedule has no times before this instant; null for no such bound.',
         example: '2027-01-01T00:00:00Z',
       })
       .default(null),
@@ -111,7 +112,7 @@ export const SETTINGS = {
       })
       .default(0),
     label: 'Start later by up to',
-    help: 'Spreads routines that have the same time.',
+    help: 'Spreads the starts of routines that have the same time.',
     unit: 'seconds',
     since: '0.1.0',
   },
@@ -119,9 +120,9 @@ export const SETTINGS = {
     schema: z.enum(['skip', 'queue', 'cancel_previous', 'allow']).default('skip'),
     label: 'When the last run is still going',
     choices: {
-      skip: { label: 'Skip', help: 'The new one is left out.' },
-      queue: { label: 'Wait', help: 'The new one starts when the last has ended.' },
-      cancel_previous: { label: 'Replace', help: 'The last one is cancelled.' },
+      skip: { label: 'Skip', help: 'The new run is left out.' },
+      queue: { label: 'Wait', help: 'The new run starts when the last run has ended.' },
+      cancel_previous: { label: 'Replace', help: 'The last run is cancelled.' },
       allow: { label: 'Run both', help: 'Side by side.' },
     },
     since: '0.1.0',
@@ -130,8 +131,8 @@ export const SETTINGS = {
     schema: z.enum(['run_once', 'skip']).default('run_once'),
     label: 'When a time was missed',
     choices: {
-      run_once: { label: 'Make it up once', help: 'One run for all that were missed.' },
-      skip: { label: 'Leave it out', help: 'The next one comes on time.' },
+      run_once: { label: 'Make it up once', help: 'One run makes up for all missed times.' },
+      skip: { label: 'Leave it out', help: 'The next run comes on time.' },
     },
     since: '0.1.0',
   },
@@ -142,13 +143,13 @@ export const SETTINGS = {
     inside: {
       maxCostUsdPerMonth: {
         label: 'Budget',
-        help: 'Its runs stop there until next month.',
+        help: 'At this amount the runs stop until next month.',
         unit: 'US dollars a month',
         placeholder: 'No limit',
       },
       maxTokensPerDay: {
         label: 'Tokens a day',
-        help: 'Its runs stop there until midnight UTC.',
+        help: 'At this amount the runs stop until midnight UTC.',
         unit: 'tokens',
         placeholder: 'No limit',
       },
@@ -160,7 +161,7 @@ export const SETTINGS = {
   pauseAfterFailures: {
     schema: z.number().int().min(1).max(1_000).default(5),
     label: 'Pause after failures',
-    help: 'So many scheduled runs in a row.',
+    help: 'The number of scheduled runs that fail in a row.',
     unit: 'failures',
     since: '0.1.0',
   },
@@ -184,7 +185,7 @@ export const SETTINGS = {
       mail: { label: 'Mail' },
       successPingUrl: {
         label: 'Monitor',
-        help: 'Gets a request after each successful run, so that your monitor notices when none comes.',
+        help: 'The address gets a request after each successful run, so that your monitor notices when a run is missing.',
         placeholder: 'https://monitor.example.com/ping/4f1c',
       },
     },
@@ -210,7 +211,10 @@ export const SETTINGS = {
         label: 'Which results',
         choices: {
           each: { label: 'Each result' },
-          changed: { label: 'Only changes', help: 'Not those that are the same as before, or have nothing to report.' },
+          changed: {
+            label: 'Only changes',
+            help: 'Results that equal the previous one or have nothing to report are left out.',
+          },
         },
       },
       mail: { label: 'By mail' },
@@ -227,10 +231,9 @@ export const SETTINGS = {
   deliver: {
     schema: z
       .enum(['always', 'changed', 'failed'])
-      .meta({
-        description:
-          'Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.',
-      })
+      .describe(
+        'Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.',
+      )
       .default('always'),
     label: 'What is delivered',
     choices: {

@@ -19,7 +19,6 @@ export interface DefinitionForm<V> {
    * cannot read takes its default too, and `blocked` names it.
    */
   read(stored: unknown): StoredDefinition<V>;
-  /** Lists the changed fields. */
   differences(before: V, after: V): (keyof V & string)[];
   /** Returns an SQL expression that lists the changed fields between the stored definitions of two rows. */
   differencesInSql(before: Sql, after: Sql): Sql;

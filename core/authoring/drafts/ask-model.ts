@@ -44,7 +44,12 @@ export async function askModel(
   const first = draftRequest(sentence, lists);
   const inputTokens = countInput(first);
   if (drafter === undefined || (drafter.contextTokens ?? Infinity) < inputTokens + MAX_OUTPUT) return NOT_ASKED;
-  await assertWithinLimit(deps.database, DRAFTS, where.organizationId, `At most ${DRAFTS.limit} drafts an hour.`);
+  await assertWithinLimit(
+    deps.database,
+    DRAFTS,
+    where.organizationId,
+    `The organization has made ${DRAFTS.limit} drafts in this hour, the most allowed.`,
+  );
   const { modelId, served, prices, abilities, contextTokens } = drafter;
   const most = { inputTokens: (inputTokens + REFUSAL_TOKENS) * ATTEMPTS, outputTokens: MAX_OUTPUT * ATTEMPTS };
   const charge = { ...where, modelId, purpose: 'drafts' } as const;

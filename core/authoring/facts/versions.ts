@@ -1,6 +1,5 @@
 import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import type { LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
 
@@ -36,15 +35,13 @@ export function listFactsVersions(db: Db, projectId: string, page: Page): Promis
 }
 
 /** Reads a version with the text before it. @throws {AppError} `facts_version_not_found` */
-export async function readFactsVersion(db: Db, projectId: string, version: number): Promise<FactsVersion> {
-  const found = await db.row<FactsVersion>`
+export function readFactsVersion(db: Db, projectId: string, version: number): Promise<FactsVersion> {
+  return db.rowOr<FactsVersion>('facts_version_not_found')`
     select ${summaryColumns}, f.text, p.text as before
     from project_facts f
     left join project_facts p on p.project_id = f.project_id and p.version = f.version - 1
     where f.project_id = ${projectId} and f.version = ${version}
   `;
-  if (found === undefined) throw new AppError('facts_version_not_found');
-  return found;
 }
 
 export type ToldFacts = Pick<FactsVersion, 'version' | 'text'>;

@@ -32,7 +32,7 @@ export function readItems(data: unknown, by: ResultKey | null): ReadItems {
     const key = valueAt(value, by.key);
     if (!isKeyValue(key)) return fault(`resultKey: ${place} has no text, number or boolean at ${shown(by.key)}`);
     const id = canonicalJson(key);
-    if (items.has(id)) return fault(`resultKey: ${place} has the key of an earlier one`);
+    if (items.has(id)) return fault(`resultKey: ${place} has the key of an earlier item`);
     items.set(id, { key, value, json: canonicalJson(value) });
   }
   return { ok: true, items };

@@ -100,7 +100,7 @@ export function routineChecks(
     () => checkForm(projectId, fields),
     () => {
       if (fields.deliver !== 'changed' || fields.resultSchema !== null) return;
-      const message = 'needs a resultSchema: only its data can be compared';
+      const message = 'needs a resultSchema: only data can be compared';
       throw invalid([{ path: 'deliver', message }]);
     },
     () => {
@@ -119,7 +119,7 @@ export function routineChecks(
     async () => {
       const model = await checkModel(models, projectId, fields);
       if (!modelChanged || fields.model.effort === undefined || model.abilities.effort !== 'none') return;
-      throw invalid([{ path: 'model.effort', message: 'the model takes no effort; leave it out' }]);
+      throw invalid([{ path: 'model.effort', message: 'the model has no effort setting; leave the effort out' }]);
     },
   ];
 }
@@ -147,7 +147,7 @@ async function checkForm(
 ): Promise<void> {
   if (resultSchema === null) {
     if (resultKey === null) return;
-    const message = 'needs a resultSchema: it names items of its data';
+    const message = 'needs a resultSchema: resultKey names items of the data';
     throw invalid([{ path: 'resultKey', message }]);
   }
   try {
@@ -192,7 +192,7 @@ const FENCE_LENGTH = 500;
 function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
   if (outcome === 'required' || (!mayComplete && mayPutOffHours === null)) return;
   const path = mayComplete ? 'mayComplete' : 'mayPutOffHours';
-  throw invalid([{ path, message: 'needs a required outcome, because runs state both together' }]);
+  throw invalid([{ path, message: 'needs `outcome: required`, because runs state it together with their outcome' }]);
 }
 
 /** Checks members, chats and the address of a monitor. @throws {AppError} `invalid_request` */

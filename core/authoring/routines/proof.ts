@@ -23,10 +23,10 @@ export const proofRunId = sql`coalesce((
 
 /** Tells whether a manual run has succeeded with the present version. */
 export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<boolean> {
-  const found = await db.row<{ proofRunId: string | null }>`
-    select ${proofRunId} as "proofRunId" from routines where id = ${id} and project_id = ${projectId}
+  const found = await db.value<string | null | undefined>`
+    select ${proofRunId} from routines where id = ${id} and project_id = ${projectId}
   `;
-  return (found?.proofRunId ?? null) !== null;
+  return found != null;
 }
 
 /**

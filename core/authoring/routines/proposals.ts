@@ -11,13 +11,13 @@ export const PROPOSAL_STATES = ['open', 'taken', 'dropped'] as const;
 /** Reasons for dropping a proposal: a closed list, on which clients can switch. */
 export const DROP_REASONS = {
   run_failed: 'its run failed',
-  run_cancelled: 'its run was cancelled',
-  run_skipped: 'its run never began',
-  run_partial: 'its run did only a part of the work, or lacked tools',
+  run_cancelled: 'the run was cancelled',
+  run_skipped: 'the run never began',
+  run_partial: 'the run did only a part of the work, or lacked tools',
   routine_changed: 'the routine or its tools were changed meanwhile',
   routine_paused: 'the routine was paused meanwhile',
   routine_archived: 'the routine was archived meanwhile',
-  schedule_ended: 'its schedule has no time left',
+  schedule_ended: 'the schedule has no time left',
   withdrawn: 'someone withdrew it',
 } as const;
 
@@ -31,7 +31,6 @@ export interface Proposal {
   readonly runId: string;
   /** State of the proposal: `taken` once the routine has the change. */
   readonly state: (typeof PROPOSAL_STATES)[number];
-  /** Reason for dropping the proposal; null otherwise. */
   readonly reason: DropReason | null;
   readonly createdAt: Date;
   readonly endedAt: Date | null;

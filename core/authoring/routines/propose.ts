@@ -33,7 +33,7 @@ import {
 import { routineWarnings } from './warnings.ts';
 import { updateRoutine } from './writes.ts';
 
-export { DROP_REASONS, PROPOSAL_STATES, readProposal, type DropReason } from './proposals.ts';
+export { DROP_REASONS, PROPOSAL_STATES, readProposal } from './proposals.ts';
 
 const SETTINGS = fieldsWith({});
 const settingsPatch = z.strictObject(patchOf(SETTINGS)).partial();
@@ -100,9 +100,13 @@ function assertProposable(routine: Routine, expected: readonly number[] | undefi
 
 async function openAlready(tx: Db, { id, projectId }: Routine): Promise<AppError> {
   const open = await latestProposal(tx, projectId, id);
-  return new AppError('proposal_open', `${open?.id} is being tried: wait for its end, or DELETE it first.`, {
-    Location: `/v1/routines/${id}/proposals/${open?.id}`,
-  });
+  return new AppError(
+    'proposal_open',
+    `The proposal ${open?.id} is being tried: wait until it ends, or delete it first.`,
+    {
+      Location: `/v1/routines/${id}/proposals/${open?.id}`,
+    },
+  );
 }
 
 /** Drops an open proposal, which cancels its run. @throws {AppError} `routine_not_found`, `proposal_not_found` */

@@ -21,6 +21,7 @@ import {
 import { hasSucceeded, proofRunId } from './proof.ts';
 import { proposalJson, proposalOf, type Proposal, type ProposalJson } from './proposals.ts';
 import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
+import { oncePerObject } from '#lib/coalesce.ts';
 
 const ownColumns = sql`
   id, project_id as "projectId", ${settingsForm.columns}, state, state_reason as "stateReason", revision, version,
@@ -71,17 +72,10 @@ interface RoutineKey {
   readonly id: string;
 }
 
-const loaders = new WeakMap<Db, DataLoader<RoutineKey, ProvenRoutine | undefined>>();
-
 /** Joins the reads of one turn of the event loop into one statement. A read never gets a state older than its call. */
-function loaderOf(db: Db) {
-  let loader = loaders.get(db);
-  if (loader === undefined) {
-    loader = new DataLoader((keys) => readRoutines(db, keys), { cache: false });
-    loaders.set(db, loader);
-  }
-  return loader;
-}
+const loaderOf = oncePerObject(
+  (db: Db) => new DataLoader<RoutineKey, ProvenRoutine | undefined>((keys) => readRoutines(db, keys), { cache: false }),
+);
 
 /** Reads the routines of the keys, in their order; undefined if the project has no such routine. */
 async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(ProvenRoutine | undefined)[]> {
@@ -114,10 +108,9 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Prove
 
 /** Reads a routine and locks it; runs can still be inserted for it. @throws {AppError} `routine_not_found` */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
-  const found = await tx.row<RoutineRow>`
+  const found = await tx.rowOr<RoutineRow>('routine_not_found')`
     select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update
   `;
-  if (found === undefined) throw new AppError('routine_not_found');
   return routineOf(found);
 }
 

@@ -1,7 +1,6 @@
 import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { enabledToolsJson, type VersionTool } from '#core/integrations/tools/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import type { Page } from '#lib/paging.ts';
 import { type Definition, definitionForm, type VersionField } from '#core/authoring/definition/index.ts';
 
@@ -65,12 +64,11 @@ export async function readVersion(
   routine: { projectId: string; id: string },
   revision: number,
 ): Promise<Version> {
-  const found = await db.row<VersionRow>`
+  const found = await db.rowOr<VersionRow>('version_not_found')`
     select ${summaryColumns}, routine_id as "routineId", definition, tools
     from routine_versions
     where routine_id = ${routine.id} and project_id = ${routine.projectId} and revision = ${revision}
   `;
-  if (found === undefined) throw new AppError('version_not_found');
   const { definition, ...version } = found;
   const { value, blocked } = definitionForm.read(definition);
   return { ...version, ...value, blocked };

@@ -51,7 +51,7 @@ export async function routineWarnings(
     code: 'skill_need_unmet' as const,
     skill: slug,
     need,
-    message: `${slug} works on ${need} data, and no tool that the routine may call seems to offer it. Confirm one that does, or give the data in the instructions.`,
+    message: `${slug} works on ${need} data, and no tool that the routine may call seems to offer it. Confirm a tool that offers it, or write the data into the instructions.`,
   }));
   const missing = await missingSkills(db, catalogue, routine.projectId, routine.skills);
   const gone = missing.map((skill) => ({
@@ -72,7 +72,7 @@ export async function routineWarnings(
 
 async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<RoutineWarning[]> {
   if (!facts || (await readFacts(db, projectId)).text.trim() !== '') return [];
-  const message = 'The project has no facts yet, so runs are told none. Write them under Settings › Facts.';
+  const message = 'The project has no facts yet, so runs get none. Write them under Settings › Facts.';
   return [{ code: 'facts_missing', message }];
 }
 
@@ -92,7 +92,7 @@ function intervalBeyondRetention(
   const days = Math.ceil(Math.max(0, ...gaps) / 86_400_000);
   const kept = Math.min(contentDaysOfAll(rule), chosenContentDays ?? Infinity);
   if (days <= 1 || days < kept) return [];
-  const message = `Up to ${days} days lie between two runs, and the content of a run is kept for ${kept}: a run is told nothing of the one before, and its data is compared with nothing. Keep it longer (runContentDays of the project, RUN_CONTENT_DAYS of the service), or pin the latest run.`;
+  const message = `Up to ${days} days lie between two runs, and the content of a run is kept for ${kept}: a run gets nothing of the run before, and has no data to compare with. Keep the content longer (runContentDays of the project, RUN_CONTENT_DAYS of the service), or pin the latest run.`;
   return [{ code: 'interval_beyond_retention', message }];
 }
 

@@ -86,7 +86,7 @@ export async function moveRoutine(
   { id, projectId }: Routine,
   to: { state: Exclude<StateMove, 'draft'>; nextRunAt: Date | null },
 ): Promise<Routine> {
-  const moved = await tx.row<RoutineRow>`
+  const moved = await tx.rowOr<RoutineRow>('routine_not_found')`
     update routines set
       state = ${to.state}, state_reason = null, next_run_at = ${to.nextRunAt}, not_before = null,
       consecutive_failures = 0,
@@ -95,7 +95,6 @@ export async function moveRoutine(
     where id = ${id} and project_id = ${projectId} and ${mayMove(to.state)}
     returning ${columns}
   `;
-  if (moved === undefined) throw new AppError('routine_not_found');
   return routineOf(moved);
 }
 

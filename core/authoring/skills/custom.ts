@@ -160,11 +160,10 @@ export function updateSkill(
 ): Promise<CustomSkill> {
   const { id, projectId, patch, expectedVersions } = input;
   return transaction(database, async (tx) => {
-    const before = await tx.row<CustomSkill>`
+    const before = await tx.rowOr<CustomSkill>('skill_not_found')`
       select ${columns} from skills
       where id = ${id} and project_id = ${projectId} and deleted_at is null for update
     `;
-    if (before === undefined) throw new AppError('skill_not_found');
     if (expectedVersions?.includes(before.version) === false) throw new AppError('precondition_failed');
     const after = { ...before, ...patch };
     const isNew = after.name !== before.name || after.instructions !== before.instructions;
@@ -197,12 +196,11 @@ export function updateSkill(
  */
 export function deleteSkill(database: Database, by: Actor, projectId: string, id: string): Promise<CustomSkill> {
   return transaction(database, async (tx) => {
-    const deleted = await tx.row<CustomSkill>`
+    const deleted = await tx.rowOr<CustomSkill>('skill_not_found')`
       update skills set deleted_at = now()
       where id = ${id} and project_id = ${projectId} and deleted_at is null
       returning ${columns}
     `;
-    if (deleted === undefined) throw new AppError('skill_not_found');
     await recordProjectAudit(tx, { by, projectId, action: 'skill.deleted', targetId: id });
     return deleted;
   });

@@ -9,7 +9,7 @@ export type Decimal = Big;
 
 const MAX_DIGITS = 40;
 const MAX_EXPONENT = 60;
-/** Most zeros after the point. A double has fewer, and sums write all zeros out. */
+/** The most zeros after the point. A double has fewer, and sums write all zeros out. */
 const MAX_ZEROS = 1_100;
 /**
  * Digits that are kept: more than any result needs. Without this limit, products of long numbers would grow without

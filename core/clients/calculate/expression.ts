@@ -44,7 +44,7 @@ class Parser {
 
   end(): void {
     const token = this.#tokens[this.#at];
-    if (token !== undefined) throw new CalculationError(`${quoted(token.text)} is not expected there`);
+    if (token !== undefined) throw new CalculationError(`the expression has an unexpected ${quoted(token.text)}`);
   }
 
   #product(depth: number): Value {
@@ -86,7 +86,7 @@ class Parser {
     if (token.kind === 'number') return { value: decimal(token.text), exact: true };
     if (token.kind === 'name') return this.#named(token.text, depth);
     if (token.text !== '(') {
-      throw new CalculationError(`${quoted(token.text)} is not expected there`);
+      throw new CalculationError(`the expression has an unexpected ${quoted(token.text)}`);
     }
     const inner = this.sum(depth + 1);
     this.#expect(')');

@@ -26,7 +26,7 @@ interface MethodForecast {
   readonly high80: readonly number[] | null;
 }
 
-/** Most values of a series: the damped trend tries its whole grid of parameters from every cut-off. */
+/** The most values of a series: the damped trend tries its whole grid of parameters from every cut-off. */
 const MAX_VALUES = 400;
 
 type Method = (values: readonly number[], horizon: number, season: number) => number[] | null;
@@ -47,7 +47,9 @@ export function forecastSeries(input: {
     throw new CalculationError(`values has ${values.length} numbers, more than ${MAX_VALUES}`);
   }
   if (values.length < shortest) {
-    throw new CalculationError(`values must cover two seasons and be at least 6, here ${shortest}`);
+    throw new CalculationError(
+      `values has ${values.length} numbers; a forecast needs two seasons and at least 6 numbers: ${shortest}`,
+    );
   }
   const last = values.length - horizon;
   const cutoffs = Math.max(0, Math.min(input.cutoffs, last - shortest + 1));
@@ -147,7 +149,7 @@ export function mase(input: {
   const { training, actual, forecast, season } = input;
   if (actual.length !== forecast.length) {
     throw new CalculationError(
-      `actual has ${actual.length} values and forecast ${forecast.length}; they must be paired`,
+      `actual has ${actual.length} values and forecast has ${forecast.length}; both need the same number of values`,
     );
   }
   if (training.length <= season) {
@@ -161,7 +163,7 @@ export function mase(input: {
 function scaleOf(training: readonly number[], season: number): number {
   const scale = meanOf(training.slice(season).map((value, index) => Math.abs(value - (training[index] ?? 0))));
   if (scale === 0) {
-    throw new CalculationError('the training data never change, so there is no scale');
+    throw new CalculationError('the training data never change, so the error cannot be scaled');
   }
   return scale;
 }

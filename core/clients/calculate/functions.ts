@@ -11,7 +11,7 @@ type Args = readonly Decimal[];
 export function applyFunction(name: string, args: readonly Value[]): Value {
   const found = FUNCTIONS.get(name);
   if (found === undefined) {
-    throw new CalculationError(`there is no function ${name}; there are ${[...FUNCTIONS.keys()].join(', ')}`);
+    throw new CalculationError(`there is no function ${name}; use one of ${[...FUNCTIONS.keys()].join(', ')}`);
   }
   const [least, most] = found.arity;
   if (args.length < least || args.length > most) {

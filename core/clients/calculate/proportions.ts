@@ -10,7 +10,7 @@ export function wilson(successes: number, total: number, confidence = 0.95): Int
   if (!Number.isInteger(successes) || !Number.isInteger(total) || successes < 0 || total <= 0) {
     throw new CalculationError('successes and total must be whole numbers, total above 0');
   }
-  if (successes > total) throw new CalculationError(`${successes} successes of ${total} are more than all`);
+  if (successes > total) throw new CalculationError(`${successes} successes are more than the total of ${total}`);
   const z = criticalValue(confidence);
   const p = successes / total;
   const centre = (p + (z * z) / (2 * total)) / (1 + (z * z) / total);

@@ -125,7 +125,7 @@ function overall(
   total: 'totalBefore' | 'totalAfter',
 ): { total: number; rate: number } {
   const sum = segments.reduce((sofar, segment) => sofar + segment[total], 0);
-  if (sum <= 0) throw new CalculationError(`no segment has any ${total}`);
+  if (sum <= 0) throw new CalculationError(`no segment has a ${total} above 0`);
   return { total: sum, rate: segments.reduce((all, segment) => all + segment[events], 0) / sum };
 }
 

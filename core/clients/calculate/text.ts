@@ -34,7 +34,7 @@ function shinglesOf(text: string, size: number, name: string): Set<string> {
       .toLowerCase()
       .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   if (words.length < size) {
-    throw new CalculationError(`${name} has ${words.length} words, fewer than the ${size} of a run`);
+    throw new CalculationError(`${name} has ${words.length} words, fewer than the ${size} of a word run`);
   }
   return new Set(words.slice(size - 1).map((_, index) => words.slice(index, index + size).join(' ')));
 }

@@ -14,7 +14,7 @@ interface CalculateTool {
 
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map(Object.entries(operations));
 const NAMES = [...OPERATIONS.keys()];
-/** Most operations of one call. A forecast takes some ten milliseconds, and the worker does nothing else meanwhile. */
+/** The most operations in one call. A forecast takes some ten milliseconds, and the worker does nothing else meanwhile. */
 const MAX_CALLS = 10;
 const SEVERAL = 'several';
 
@@ -68,7 +68,7 @@ function executeAll({ calls, ...others }: { calls?: unknown }): CalculateOutcome
   const listed = Array.isArray(calls) && calls.every(isJsonObject) ? calls : [];
   if (listed.length === 0 || listed.length > MAX_CALLS || Object.keys(others).length > 0) {
     const form = `calls: [{operation, …its fields}], 1 to ${MAX_CALLS} of them`;
-    return { ok: false, error: `${SEVERAL} takes nothing but ${form}` };
+    return { ok: false, error: `${SEVERAL} takes only ${form}` };
   }
   const results = listed.map(({ operation, ...fields }) => executeOne(operation, fields));
   return { ok: true, result: { results } };

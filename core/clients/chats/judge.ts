@@ -13,14 +13,12 @@ export function judgeChat(
   kind: ChatKind,
   { status, body }: { readonly status: number; readonly body: string },
 ): ChatVerdict {
-  if (isFirewall(status, body)) return { state: 'retry', why: 'refused by a firewall' };
+  // A firewall on the way responds with a page, or by Discord's code for it.
+  if ((status === 401 || status === 403) && /^\s*<|"code"\s*:\s*40333\b/.test(body)) {
+    return { state: 'retry', why: 'refused by a firewall' };
+  }
   const fault = FAULTS[kind](status, body.trim());
   return fault ?? (status >= 200 && status <= 299 ? { state: 'delivered' } : byStatus(status));
-}
-
-/** Tells whether a firewall on the way has responded: with a page, or by Discord's code for it. */
-function isFirewall(status: number, body: string): boolean {
-  return (status === 401 || status === 403) && /^\s*<|"code"\s*:\s*40333\b/.test(body);
 }
 
 const FAULTS: Readonly<Record<ChatKind, (status: number, body: string) => ChatVerdict | undefined>> = {
@@ -29,7 +27,9 @@ const FAULTS: Readonly<Record<ChatKind, (status: number, body: string) => ChatVe
   // Discord responds 204 without a body, and reports errors by their status.
   discord: () => undefined,
   google_chat: (status, body) =>
-    status === 200 && !/"name"\s*:\s*"spaces\//.test(body) ? { state: 'retry', why: 'no message was made' } : undefined,
+    status === 200 && !/"name"\s*:\s*"spaces\//.test(body)
+      ? { state: 'retry', why: 'the chat made no message' }
+      : undefined,
 };
 
 /** Slack's words for an address that has ended, and for a message that it cannot read. */
@@ -55,7 +55,7 @@ function slackFault(status: number, body: string): ChatVerdict | undefined {
  */
 function teamsFault(status: number, body: string): ChatVerdict | undefined {
   if (/"WorkflowTriggerIsNotEnabled"/.test(body))
-    return { state: 'gone', why: 'its workflow was deleted or turned off' };
+    return { state: 'gone', why: 'the workflow of the chat was deleted or turned off' };
   if (status !== 200 || !/webhook message delivery failed/i.test(body)) return undefined;
   const behind = Number(/HTTP error (\d{3})/.exec(body)?.[1] ?? Number.NaN);
   return Number.isNaN(behind) ? { state: 'retry', why: 'delivery failed' } : byStatus(behind);

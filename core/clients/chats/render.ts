@@ -123,7 +123,9 @@ const FORMS: Readonly<Record<ChatKind, (message: ChatMessage) => unknown>> = {
 function written(dialect: Dialect, text: string): string {
   const lines: string[] = [];
   let room = dialect.room;
-  for (const line of text.trim().split('\n').filter(isShown)) {
+  for (const line of text.trim().split('\n')) {
+    // Leave out the line between the head and the rows of a table.
+    if (/^[\s|:-]+$/.test(line) && line.includes('|') && line.includes('-')) continue;
     const whole = lineIn(dialect, line);
     const size = dialect.sizeOf(whole) + 1;
     if (size > room) {
@@ -144,11 +146,6 @@ function startOf(dialect: Dialect, line: string, room: number): string {
     if (dialect.sizeOf(start) <= room) return start;
   }
   return '';
-}
-
-/** Leaves out the line between the head and the rows of a table. */
-function isShown(line: string): boolean {
-  return !(/^[\s|:-]+$/.test(line) && line.includes('|') && line.includes('-'));
 }
 
 /** Matches links and images with an address, addresses, and bold text. */

@@ -10,10 +10,9 @@ export interface AbilityMemory {
   forget(learned: ModelAbilities): Promise<void>;
 }
 
-/** Most repetitions of one call's request because of refused fields. */
+/** The most repetitions of one call's request because of refused fields. */
 const MAX_LESSONS = 5;
 
-/** Learns from the refusals of one call. */
 export interface Learning {
   /** Returns the call with the lessons so far. */
   call(): GatewayCall;

@@ -69,7 +69,7 @@ export function faultInWords(source: ModelSource, fault: ListFault, forOperator:
     case 'timeout':
       return `${place} gave no answer in ${fault.seconds} s. Is it busy, or behind a firewall?`;
     case 'redirect':
-      return `${place} answered with a redirect. Is the address the one of its API?`;
+      return `${place} answered with a redirect. Is this the address of the API?`;
     case 'not_a_list':
       return `${place} answered something that is no list of models. Does the address lead to its API${lacksVersion(source) ? ', and does it lack /v1' : ''}?`;
     case 'too_large':

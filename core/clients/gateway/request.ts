@@ -8,10 +8,10 @@ import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
 import { collectStream } from './stream.ts';
 
-/** Most bytes of a response: a completion is text for a person, so a longer response is an error of the provider. */
+/** The most bytes of a response: a completion is text for a person, so a longer response is an error of the provider. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Most bytes of a refusal that are read. The server's words are at the start. */
+/** The most bytes that are read of a refusal. The server's words are at the start. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** Passes a call's stream listener to the `fetch` that the library calls. */
@@ -187,6 +187,7 @@ export function adaptRequest(
   const streaming = abilities.streaming !== false;
   const limitField = abilities.outputLimit ?? 'max_tokens';
   const oneCall = tools && abilities.parallelToolCalls === false;
+  const takesSchema = abilities.structuredOutputs !== false && abilities[schemaKey(format)] !== false;
   return {
     ...rest,
     messages: Array.isArray(messages) ? adaptMessages(messages, abilities, tools) : messages,
@@ -194,7 +195,7 @@ export function adaptRequest(
     ...(effort === undefined ? {} : effortField(effort, abilities)),
     // Send no schema beside tools: a grammar for the text keeps llama.cpp and vLLM from calling tools, and Groq and
     // Gemini refuse both together.
-    ...(format === undefined || tools || !takesSchema(format, abilities) ? {} : { response_format: format }),
+    ...(format === undefined || tools || !takesSchema ? {} : { response_format: format }),
     ...(oneCall && abilities.parallelToolCallsField !== false ? { parallel_tool_calls: false } : {}),
     ...(streaming ? { stream: true } : {}),
     ...(streaming && abilities.streamUsage !== false ? { stream_options: { include_usage: true } } : {}),
@@ -205,10 +206,6 @@ function effortField(effort: Effort, { effort: field = 'reasoning_effort' }: Mod
   if (field === 'none') return {};
   if (field === 'reasoning') return { reasoning: { effort } };
   return field === 'reasoning_effort' ? { [field]: effort } : { [field]: { reasoning_effort: effort } };
-}
-
-function takesSchema(format: unknown, abilities: ModelAbilities): boolean {
-  return abilities.structuredOutputs !== false && abilities[schemaKey(format)] !== false;
 }
 
 function adaptMessages(messages: readonly unknown[], abilities: ModelAbilities, tools: boolean): ChatMessage[] {

@@ -45,7 +45,7 @@ export async function collectStream(
   return stream.body();
 }
 
-/** Most characters of text between events that are read for an error. */
+/** The most characters outside of events that are kept and searched for an error. */
 const MAX_STRAY = 64 * 1024;
 
 /** Builds a completion from chunks, in all the forms that servers send. */
@@ -73,7 +73,7 @@ class Collected {
     }
   }
 
-  /** Tells whether a text that is not JSON is only the beginning of an event, or came after the finish reason. */
+  /** Tells whether a text that is not JSON is no fault: the start of a cut event, or a text after the finish reason. */
   private passes(data: string): boolean {
     if (parseJson(data) !== undefined) return false;
     return finishWord(this.finishReason) !== undefined || (this.isOver && /^\s*[{["]/.test(data));

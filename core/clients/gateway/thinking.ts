@@ -65,7 +65,7 @@ export function saidSoFar(content: string, beginsInside = false): string {
 /** Matches the end of a text that may begin a tag, and the head of a channel. */
 const OPEN_END = /(?:<\|(?:start|channel)\|>(?:(?!<\|message\|>)[\s\S]){0,200}|[<[◁][^<>[\]\n]{0,110})$/;
 
-/** Most tags at which blocks may begin: more tags, as in hostile texts, would cost too much time. */
+/** The most tags at which blocks may begin. Hostile texts contain more; to read them all would cost too much time. */
 const MOST_TAGS = 50;
 
 /** A tag that begins or ends thinking, or the line of a code fence. */

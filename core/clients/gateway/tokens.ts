@@ -33,7 +33,7 @@ export interface CallInput {
 export interface TokenBounds {
   /** Window of the model; null when it is unknown. */
   readonly contextTokens?: number | null | undefined;
-  /** Most output tokens; undefined leaves the limit to the server. */
+  /** The most output tokens; undefined leaves the limit to the server. */
   readonly maxOutputTokens?: number | undefined;
 }
 

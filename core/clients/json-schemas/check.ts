@@ -70,7 +70,7 @@ export async function readableSchema(projectId: string, schema: JsonObject): Pro
 export function schemaRefusal(error: unknown, path: string): AppError {
   if (error instanceof SchemaBusyError) {
     const headers = { 'Retry-After': '2' };
-    return new AppError('rate_limited', 'Other schemas of this project are waiting.', headers);
+    return new AppError('rate_limited', 'Too many schemas of this project are waiting; try again later.', headers);
   }
   if (!(error instanceof SchemaError)) throw error;
   return invalid([{ path, message: `not a usable JSON Schema (${error.message})` }]);

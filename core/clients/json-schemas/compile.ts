@@ -57,7 +57,9 @@ export function keywordFault(
   { keyword, value, type }: { readonly keyword: string; readonly value: unknown; readonly type?: unknown },
 ): string | undefined {
   if (keyword === '$schema') {
-    return typeof value === 'string' && KNOWN_DIALECTS.test(value) ? undefined : 'the dialect is not known here';
+    return typeof value === 'string' && KNOWN_DIALECTS.test(value)
+      ? undefined
+      : 'the service does not know this dialect';
   }
   if (keyword === '$async') return 'asynchronous schemas are not supported';
   if (keyword === 'id' && typeof value === 'string') return 'its name is $id';

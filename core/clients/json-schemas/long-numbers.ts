@@ -22,6 +22,7 @@ export async function checkByNeighbours(
   const value = parseExact(json);
   const exact = findExact(value);
   if (exact === undefined) return check(json);
+  const looksWhole = (number: ExactNumber) => isFraction(number) && Number.isInteger(Number(number.source));
   const unseen = schemaJson.includes('"integer"') ? findExact(value, looksWhole) : undefined;
   const isLimited = LIMITS.test(schemaJson);
   const isUnique = UNIQUE.test(schemaJson);
@@ -35,10 +36,6 @@ export async function checkByNeighbours(
   if (isDecided) return first;
   const { path, number } = unseen ?? exact;
   return `${shown(path)}: ${sendAsText(number)}`;
-}
-
-function looksWhole(number: ExactNumber): boolean {
-  return isFraction(number) && Number.isInteger(Number(number.source));
 }
 
 /** Refuses a number in a caller's schema that no double represents, because checks would use another number. */

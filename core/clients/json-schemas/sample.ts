@@ -1,11 +1,11 @@
 import { isJsonObject, jsonObjectsIn, valueAt, type JsonObject } from '#lib/json.ts';
 
-/** Most values of one sample, because a schema can describe endless or huge values. */
+/** The most values of one sample, because a schema can describe endless or huge values. */
 const MOST_VALUES = 300;
 const DEEPEST = 10;
 /** Depth to which optional members and items are sampled. */
 const OPTIONAL_UNTIL = 3;
-/** Most characters of a text, and of the JSON of a value that the schema states. */
+/** The most characters of a text, and of the JSON of a value that the schema states. */
 const LONGEST = 4_000;
 
 /**

@@ -10,14 +10,14 @@ import type { CallLimits } from './session-life.ts';
 
 const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
-/** Most tools over all pages, usable or not. */
+/** The most tools over all pages, usable or not. */
 const MAX_LISTED = 2_000;
-/** Most bytes of one definition: a longer definition is too long for a person to review and for a model to read. */
+/** The most bytes of one definition: a longer definition is too long for a person to review and for a model to read. */
 const MAX_DEFINITION_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 128;
 /** Number of tools that are examined in one turn of the event loop. */
 const TOOLS_A_TURN = 50;
-/** Most bytes of all definitions together, usable or not: far more than any model reads. */
+/** The most bytes of all definitions together, usable or not: far more than any model reads. */
 const MAX_ALL_BYTES = 4 * 1024 * 1024;
 
 export interface ListedTools {
@@ -118,7 +118,7 @@ async function* pagesOf(
 
 /** The tools of a list up to the wanted tool. */
 export interface FoundTool {
-  /** The tool; undefined when it is gone, or when a list leaves it out. */
+  /** The tool; undefined if the server does not list it, or if its definition is unusable. */
   readonly definition: ToolDefinition | undefined;
   /** The usable tools that are listed before the wanted tool, by name. */
   readonly listed: ReadonlyMap<string, ToolDefinition>;

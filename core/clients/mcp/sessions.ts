@@ -53,7 +53,7 @@ const DISCOVERY_MS = 10 * 60_000;
 const MAX_DISCOVERIES = 1_000;
 /** Time for which a list is valid for the run that asked for it. */
 const LIST_MS = 5 * 60_000;
-/** Most tools in all remembered lists: some 20 MB. */
+/** The most tools in all remembered lists: some 20 MB. */
 const MAX_REMEMBERED = 100_000;
 /** Errors of a server that may not speak the protocol of the request. */
 const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([

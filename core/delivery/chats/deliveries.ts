@@ -8,12 +8,12 @@ import { newId } from '#lib/ids.ts';
 
 /** Reasons why a delivery to a chat is given up: a closed list that users can switch on. */
 export const CHAT_FAILURES = {
-  chat_gone: 'the chat refuses the address for good, so nothing more is sent there until it has another one',
-  message_refused: 'the chat does not take this message',
+  chat_gone: 'the chat no longer accepts this address, so nothing more is sent until you replace the address',
+  message_refused: 'the chat does not accept this message',
   retries_exhausted: 'the last attempt of the retry schedule failed',
   chat_removed: 'the chat was deleted from the project',
   content_erased: 'the content of the run was erased',
-  routine_archived: 'the routine was archived, and sends nothing more',
+  routine_archived: 'the routine was archived, so it sends nothing more',
 } as const;
 export type ChatFailure = keyof typeof CHAT_FAILURES;
 
@@ -80,17 +80,15 @@ export async function redeliverToChat(
   { projectId, runId, deliveryId }: { readonly projectId: string; readonly runId: string; readonly deliveryId: string },
 ): Promise<void> {
   await transaction(database, async (tx) => {
-    const run = await tx.row<{ isErased: boolean; isArchived: boolean }>`
+    const run = await tx.rowOr<{ isErased: boolean; isArchived: boolean }>('run_not_found')`
       select runs.content_erased_at is not null as "isErased", r.state = 'archived' as "isArchived"
       from runs join routines r on r.id = runs.routine_id
       where runs.id = ${runId} and runs.project_id = ${projectId}
     `;
-    if (run === undefined) throw new AppError('run_not_found');
-    const delivery = await tx.row<{ state: ChatDelivery['state'] }>`
+    const delivery = await tx.rowOr<{ state: ChatDelivery['state'] }>('delivery_not_found')`
       select state from chat_deliveries
       where id = ${deliveryId} and run_id = ${runId} and project_id = ${projectId} for update
     `;
-    if (delivery === undefined) throw new AppError('delivery_not_found');
     if (run.isErased) throw new AppError('content_erased');
     if (run.isArchived) throw new AppError('routine_archived');
     if (delivery.state === 'pending') return hastenWork(tx, 'chat', deliveryId);

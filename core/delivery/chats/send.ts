@@ -51,7 +51,7 @@ interface Waiting {
 
 async function attempt(deps: ChatDeps, item: WorkItem, signal: AbortSignal | undefined): Promise<WorkOutcome> {
   const waiting = await findWaiting(deps.database, item.key);
-  if (waiting === undefined) return { state: 'cancelled', error: 'it is no longer wanted' };
+  if (waiting === undefined) return { state: 'cancelled', error: 'the message is no longer wanted' };
   const { chat } = waiting;
   if (chat === null) return failed('chat_removed');
   if (chat.isGone) return failed('chat_gone');
@@ -125,7 +125,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 /** Records the beginning of an attempt, so that it stays on record if the process dies. @returns its number, from 1 */
 async function beginAttempt(db: Db, deliveryId: string): Promise<number> {
-  const begun = await db.row<{ index: number }>`
+  return db.value<number>`
     with crashed as (
       update chat_attempts set error = 'the service broke it off; whether the chat got it is unknown'
       where delivery_id = ${deliveryId} and status is null and error is null
@@ -134,8 +134,6 @@ async function beginAttempt(db: Db, deliveryId: string): Promise<number> {
     select ${deliveryId}, coalesce(max(index), 0) + 1 from chat_attempts where delivery_id = ${deliveryId}
     returning index
   `;
-  if (begun === undefined) throw new Error('an insert returns its row');
-  return begun.index;
 }
 
 async function recordAttempt(
@@ -185,8 +183,8 @@ function stopChat(
       content: {
         subject: `Results no longer reach a chat: ${name}`,
         lines: [
-          `${sentence(`The chat "${name}" refuses its address for good (${why})`)} Results of "${of.routineName}" and of other routines are not sent there any more.`,
-          'Make a new incoming webhook in the chat and save its address. What was not delivered can be sent again from the page of its run.',
+          `${sentence(`The chat "${name}" refuses its address for good (${why})`)} Results of "${of.routineName}" and of other routines are no longer sent to this chat.`,
+          'Make a new incoming webhook in the chat and save its address. To send a result that was not delivered, open the page of its run.',
         ],
         path: `/p/${projectId}/settings?tab=notifications`,
         button: 'Give it another address',

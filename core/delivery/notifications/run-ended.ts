@@ -24,7 +24,9 @@ async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription:
   const usedUp = run.passedLimit ?? (run.reason === 'budget_exceeded' ? 'unknown' : undefined);
   const crossings = await findCrossings(tx, subscription, usedUp);
   const news = [...(run.answers ? [] : newsOf(run)), ...routineBudgetNews(crossings)];
-  if (!run.answers && subscription.hasReaders && run.state !== 'cancelled') await noteResult(tx, subscription, runId);
+  if (!run.answers && subscription.hasReaders && run.state !== 'cancelled') {
+    await tx.run`${addWork(sql`select 'result', ${runId}, ${subscription.organizationId}, ${AT_ONCE}, '{}'::jsonb`)}`;
+  }
   await tell(tx, subscription, { runId, news });
   await tellOfSharedBudgets(tx, subscription, { runId, crossings });
 }
@@ -38,10 +40,6 @@ function newsOf(run: ToldRun): News[] {
   ];
 }
 
-async function noteResult(tx: Db, { organizationId }: MailSubscription, runId: string): Promise<void> {
-  await tx.run`${addWork(sql`select 'result', ${runId}, ${organizationId}, ${AT_ONCE}, '{}'::jsonb`)}`;
-}
-
 function partial(warnings: ToldRun['warnings']): News {
   const lines = warnings.map((warning) => `A run ended without its tools: ${RUN_WARNINGS[warning]}.`);
   const said = 'A run succeeded, and says that it could do only a part of its work.';
@@ -50,7 +48,7 @@ function partial(warnings: ToldRun['warnings']): News {
 
 function paused(because: string): News {
   const why = because === 'completed' ? 'its last run said that the work is done' : because;
-  const lines = [`The service has taken it off its schedule: ${why}.`];
+  const lines = [`The service has taken the routine off its schedule: ${why}.`];
   return { event: 'paused', heading: 'Paused', lines };
 }
 
@@ -75,7 +73,7 @@ const ASKED: News = {
   event: 'question',
   heading: 'A question',
   lines: [
-    'A run asks a question. It goes on without the answer, which you can give on its page; the next run gets it.',
+    'A run asks a question. The run goes on without the answer. You can answer on the page of the run; the next run gets the answer.',
   ],
 };
 

@@ -1,11 +1,15 @@
+import { createHmac } from 'node:crypto';
 import type { Core } from '#core/core.ts';
-import { markWebhookGone } from '#core/authoring/routines/index.ts';
+import { markWebhookGone, type createSealedWebhookSecrets } from '#core/authoring/routines/index.ts';
 import { type Database, sql, transaction, type Db } from '#lib/database/index.ts';
-import { MAX_RETRY_AFTER_MS, unanswered, type Exchange } from '#lib/outbound/index.ts';
-import type { DeliveryFailure, DeliveryState } from './delivery.ts';
-import { sendAttempt, type ClaimedAttempt, type SendDeps } from './send.ts';
+import { postJson, unanswered, type Exchange } from '#lib/outbound/index.ts';
+import { deliveryRetryMs, MAX_ATTEMPTS, type DeliveryFailure, type DeliveryState } from './delivery.ts';
 
-export interface AttemptDeps extends SendDeps, Pick<Core, 'database'> {}
+export interface AttemptDeps extends Pick<Core, 'database' | 'log' | 'outbound'> {
+  readonly webhookSecrets: ReturnType<typeof createSealedWebhookSecrets>;
+  /** Limit of the whole exchange, 20 seconds by default. It must stay well below the lease of an attempt. */
+  readonly webhookTimeoutMs?: number;
+}
 
 /** The state of the delivery after the attempt; `not_due` when no attempt was made. */
 export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
@@ -26,19 +30,32 @@ export async function attemptDelivery(
   if (attempt === undefined) return 'not_due';
   const { exchange, verdict } = await perform(deps, attempt, options.signal);
   const outcome = await record(deps.database, attempt, exchange, verdict);
-  deps.log.info(
-    {
-      deliveryId,
-      runId: attempt.runId,
-      projectId: attempt.projectId,
-      attempt: attempt.index,
-      status: exchange.status,
-      durationMs: exchange.durationMs,
-      outcome,
-    },
-    'webhook attempt',
-  );
+  const { runId, projectId, index } = attempt;
+  const { status, durationMs } = exchange;
+  deps.log.info({ deliveryId, runId, projectId, attempt: index, status, durationMs, outcome }, 'webhook attempt');
   return outcome;
+}
+
+/** An attempt at a delivery, leased to the caller. */
+interface ClaimedAttempt {
+  readonly deliveryId: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  /** Id of the run; null for an event that belongs to no run. */
+  readonly runId: string | null;
+  readonly body: string;
+  /** Number of the attempt among all attempts of the delivery, from 1. */
+  readonly index: number;
+  /** Number of the attempt in the current retry schedule, from 1. */
+  readonly rung: number;
+  readonly startedAt: Date;
+  /** True for a run that ended after its routine was archived. */
+  readonly isArchived: boolean;
+  /** The present webhook of the routine, which may have changed since the run ended. */
+  readonly webhookUrl: string | null;
+  readonly sealedSecret: string | null;
+  /** The secret before the last rotation; null once it is no longer valid. */
+  readonly sealedPreviousSecret: string | null;
 }
 
 /**
@@ -82,7 +99,7 @@ export function claimAttempt(db: Db, deliveryId: string, after?: number): Promis
   `;
 }
 
-const CRASHED = 'the service broke it off; whether the receiver got it is unknown';
+const CRASHED = 'the service broke off the delivery; whether the receiver got the event is unknown';
 
 interface Performed {
   readonly exchange: Exchange;
@@ -96,7 +113,7 @@ async function perform(
 ): Promise<Performed> {
   const { webhookUrl } = attempt;
   if (attempt.isArchived) return unsent('routine_archived', 'the routine was archived');
-  if (webhookUrl === null) return unsent('webhook_removed', 'the routine has no webhook URL any more');
+  if (webhookUrl === null) return unsent('webhook_removed', 'the routine no longer has a webhook URL');
   // An attempt that crashed recorded no outcome, so attempts are counted here too.
   if (attempt.rung > MAX_ATTEMPTS) return unsent('retries_exhausted', 'all attempts are used up');
   const exchange = await sendAttempt(deps, { ...attempt, webhookUrl }, signal);
@@ -105,6 +122,67 @@ async function perform(
 
 function unsent(reason: DeliveryFailure, why: string): Performed {
   return { exchange: unanswered(`not sent: ${why}`, 0), verdict: { state: 'failed', reason } };
+}
+
+/** The fields of an attempt that are signed and sent. */
+type Signed = Pick<
+  ClaimedAttempt,
+  'deliveryId' | 'routineId' | 'startedAt' | 'body' | 'sealedSecret' | 'sealedPreviousSecret'
+>;
+
+/** Time limit for reading the body of a response. The status proves the receipt; the body serves only the excerpt. */
+const BODY_TIMEOUT_MS = 5_000;
+
+/** Signs the event and sends it once. The response, or the lack of one, is an `Exchange`, never an error. */
+export async function sendAttempt(
+  deps: AttemptDeps,
+  attempt: Signed & { readonly webhookUrl: string },
+  signal: AbortSignal | undefined,
+): Promise<Exchange> {
+  const headers = sign(deps, attempt);
+  if (headers === undefined) return unanswered('the event could not be signed', 0);
+  const { webhookUrl: url, body } = attempt;
+  const timing = { timeoutMs: deps.webhookTimeoutMs, cutBodyAfterMs: BODY_TIMEOUT_MS, signal };
+  const { body: _, ...exchange } = await postJson(deps.outbound, { url, headers, body, ...timing });
+  return exchange;
+}
+
+/** Signs the event; undefined when a secret cannot be opened, until an operator repairs the key. */
+function sign(deps: AttemptDeps, attempt: Signed): Record<string, string> | undefined {
+  const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
+  try {
+    const secrets = [sealedSecret, sealedPreviousSecret]
+      .filter((sealed) => sealed !== null)
+      .map((sealed) => deps.webhookSecrets.open(routineId, sealed));
+    if (secrets.length === 0) throw new Error('the routine has no webhook secret');
+    return signedHeaders({ id: deliveryId, sentAt: startedAt, body }, secrets);
+  } catch (err) {
+    deps.log.error({ err, deliveryId, routineId }, 'a webhook event could not be signed');
+    return undefined;
+  }
+}
+
+interface WebhookMessage {
+  /** Id of the delivery, the same for every attempt, so that a receiver recognizes a repetition. */
+  readonly id: string;
+  readonly sentAt: Date;
+  readonly body: string;
+}
+
+/** Builds the headers of Standard Webhooks 1.0, with a signature for each secret, the newest first. */
+export function signedHeaders(message: WebhookMessage, secrets: readonly string[]): Record<string, string> {
+  const timestamp = String(Math.floor(message.sentAt.getTime() / 1_000));
+  const content = `${message.id}.${timestamp}.${message.body}`;
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': secrets.map((secret) => signature(secret, content)).join(' '),
+  };
+}
+
+function signature(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
 }
 
 type AttemptVerdict =
@@ -124,42 +202,6 @@ function decideVerdict(rung: number, exchange: Exchange): AttemptVerdict {
   return delayMs === undefined
     ? { state: 'failed', reason: 'retries_exhausted' }
     : { state: 'pending', delayMs, counts: true };
-}
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** Waits between attempts. The first attempt comes at once, the last about three days later. */
-export const RETRY_LADDER_MS: readonly number[] = [
-  MINUTE_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  14 * HOUR_MS,
-  20 * HOUR_MS,
-  24 * HOUR_MS,
-];
-
-export const MAX_ATTEMPTS = RETRY_LADDER_MS.length + 1;
-
-/** Each wait varies by up to this fraction, so that deliveries that failed together are not retried together. */
-const JITTER = 0.1;
-
-/**
- * Returns the wait after a failed attempt (1 is the first), at least as long as the receiver asked for.
- * @returns undefined after the last attempt
- */
-export function deliveryRetryMs(
-  attempt: number,
-  retryAfterMs = 0,
-  random: () => number = Math.random,
-): number | undefined {
-  const wait = RETRY_LADDER_MS[attempt - 1];
-  if (wait === undefined) return undefined;
-  const jittered = wait * (1 - JITTER + 2 * JITTER * random());
-  return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
 }
 
 async function record(

@@ -1,4 +1,5 @@
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { MAX_RETRY_AFTER_MS } from '#lib/outbound/index.ts';
 import type { EventType } from './event.ts';
 
 /**
@@ -12,9 +13,45 @@ export const FAILURE_REASONS = {
   gone: 'the receiver answered 410, so nothing more is sent to this URL',
   retries_exhausted: 'the last attempt of the retry schedule failed',
   webhook_removed: 'the routine no longer has a webhook URL',
-  routine_archived: 'the routine was archived, and sends nothing more',
+  routine_archived: 'the routine was archived, so it sends nothing more',
 } as const;
 export type DeliveryFailure = keyof typeof FAILURE_REASONS;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Waits between attempts. The first attempt comes at once, the last about three days later. */
+export const RETRY_LADDER_MS: readonly number[] = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+export const MAX_ATTEMPTS = RETRY_LADDER_MS.length + 1;
+
+/** Each wait varies by up to this fraction, so that deliveries that failed together are not retried together. */
+const JITTER = 0.1;
+
+/**
+ * Returns the wait after a failed attempt (1 is the first), at least as long as the receiver asked for.
+ * @returns undefined after the last attempt
+ */
+export function deliveryRetryMs(
+  attempt: number,
+  retryAfterMs = 0,
+  random: () => number = Math.random,
+): number | undefined {
+  const wait = RETRY_LADDER_MS[attempt - 1];
+  if (wait === undefined) return undefined;
+  const jittered = wait * (1 - JITTER + 2 * JITTER * random());
+  return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
+}
 
 export interface Delivery {
   readonly id: string;

@@ -1,5 +1,12 @@
-export { attemptDelivery, deliveryRetryMs, RETRY_LADDER_MS, type AttemptDeps, type AttemptOutcome } from './attempt.ts';
-export { FAILURE_REASONS, hasLostDelivery, listDeliveries, type Delivery } from './delivery.ts';
+export { attemptDelivery, type AttemptDeps, type AttemptOutcome } from './attempt.ts';
+export {
+  deliveryRetryMs,
+  FAILURE_REASONS,
+  hasLostDelivery,
+  listDeliveries,
+  RETRY_LADDER_MS,
+  type Delivery,
+} from './delivery.ts';
 export {
   deleteDeliveries,
   eraseBodies,
@@ -19,5 +26,4 @@ export {
   type ReportedRun,
   type EventType,
 } from './event.ts';
-export { redeliver, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';
-export { sendTestEvent } from './send.ts';
+export { redeliver, sendTestEvent, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';

@@ -1,8 +1,13 @@
 import type { Core } from '#core/core.ts';
 import type { Engine, StartableDelivery } from '#core/foundation/engine/index.ts';
+import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { AT_ONCE, sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
 import type { Log } from '#lib/log.ts';
+import type { Exchange } from '#lib/outbound/index.ts';
+import { sendAttempt, type AttemptDeps } from './attempt.ts';
+import { TEST_EVENT } from './event.ts';
 
 export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
   readonly engine: Pick<Engine, 'startDelivery'>;
@@ -92,6 +97,33 @@ export async function redeliver(
 }
 
 const isBeingSent = sql`(state = 'sending' and claimed_until > now())`;
+
+const TESTS: ThrottleRule = { name: 'webhook-test', limit: 10, windowSeconds: 60 };
+
+/**
+ * Sends a signed test event to the webhook of a routine, once. The test is not recorded, and a 410 stops no deliveries.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rate_limited`
+ */
+export async function sendTestEvent(
+  deps: AttemptDeps,
+  { projectId, id }: { readonly projectId: string; readonly id: string },
+): Promise<Pick<Exchange, 'status' | 'error' | 'durationMs' | 'responseExcerpt'> & { readonly id: string }> {
+  const { database } = deps;
+  const routine = await database.row<{ state: string; name: string; webhookUrl: string | null; secret: string | null }>`
+    select state, name, webhook_url as "webhookUrl", webhook_secret as secret from routines
+    where id = ${id} and project_id = ${projectId}
+  `;
+  if (routine === undefined) throw new AppError('routine_not_found');
+  const { state, name, webhookUrl, secret: sealedSecret } = routine;
+  if (state === 'archived') throw new AppError('routine_archived');
+  if (webhookUrl === null) throw new AppError('webhook_not_configured');
+  await assertWithinLimit(database, TESTS, id, 'Too many test events for this routine.');
+  const startedAt = new Date();
+  const body = JSON.stringify({ type: TEST_EVENT, timestamp: startedAt, data: { routineId: id, projectId, name } });
+  const deliveryId = newId('delivery');
+  const event = { deliveryId, routineId: id, startedAt, body, sealedSecret, sealedPreviousSecret: null, webhookUrl };
+  return { ...(await sendAttempt(deps, event, undefined)), id: deliveryId };
+}
 
 const open = sql`state in ('pending', 'sending')`;
 const dueAt = sql`greatest(next_attempt_at, claimed_until)`;

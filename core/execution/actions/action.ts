@@ -9,11 +9,11 @@ import { canonicalJson, type JsonObject } from '#lib/json.ts';
  */
 export const ACTION_STATES = {
   open: 'it waits for a person',
-  approved: 'a person has approved it, and it has not been sent',
+  approved: 'a person has approved it, and it has not been sent yet',
   sending: 'the request is under way',
   done: 'the tool has carried it out',
   failed: 'the tool answered with an error, or the call was refused',
-  outcome_unknown: 'it may have taken effect, and nothing says whether it did; it is not sent again',
+  outcome_unknown: 'it may have taken effect, which nothing confirms; it is not sent again',
   rejected: 'a person has rejected it, or it has expired',
   replaced: 'a person has changed its arguments; the changed call is an action of its own',
   closed: 'it can no longer be carried out',

@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { judging, policyUnchanged, type ToolTarget } from '#core/integrations/tools/index.ts';
+import { judging, policyUnchanged, readTarget, type ToolTarget } from '#core/integrations/tools/index.ts';
 import { AT_ONCE, databaseTime, lockKey, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -10,7 +10,7 @@ import { ACTION_REASONS, actionColumns, digestOf, obstacleOf, type Action, type 
 import { endActions, followEnds } from './end.ts';
 import { tellDecided } from './news.ts';
 import { refusedLength } from './hold.ts';
-import { findReferred, readAction, targetOfAction } from './queries.ts';
+import { findReferred, readAction } from './queries.ts';
 import { hasReference, withIds } from './references.ts';
 
 type DecideDeps = Pick<Core, 'database' | 'uiOrigin' | 'work'>;
@@ -41,7 +41,7 @@ export async function approveAction(
   const args = wanted.arguments === undefined || isSame(wanted.arguments, seen) ? undefined : wanted.arguments;
   const again = await approvedBefore(deps.database, seen, args);
   if (again !== undefined) return again;
-  const target = await targetOfAction(deps.database, seen);
+  const target = await readTarget(deps.database, seen, seen.policyId);
   const obstacle = obstacleOf(seen, target);
   if (obstacle !== undefined || target === undefined) return refuse(deps, wanted, obstacle ?? 'connection_removed');
   const edited = args === undefined ? undefined : await editedCall(deps.database, seen, target, args);
@@ -80,13 +80,12 @@ export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly not
     const open = await lockForDecision(tx, wanted);
     if (open.state === 'rejected' && open.decidedBy !== null) return open;
     if (open.state !== 'open') throw closedError(open);
-    const rejected = await tx.row<Action>`
+    const rejected = await tx.rowOr<Action>('action_closed')`
       update actions set state = 'rejected', note = ${note}, decided_by = ${by.id}, decided_at = now(),
         finished_at = now(), started_by = ${withProgram(credential)}
       where id = ${id} and project_id = ${projectId} and state = 'open'
       returning ${actionColumns}
     `;
-    if (rejected === undefined) throw new AppError('action_closed');
     const details = { routineId: open.routineId, tool: open.toolName };
     await recordProjectAudit(tx, { by, projectId, action: 'action.rejected', targetId: id, details });
     await followEnds(deps, tx, [rejected]);
@@ -166,8 +165,8 @@ interface EditedCall {
 async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonObject): Promise<EditedCall> {
   const fault = (message: string) => invalid([{ path: 'arguments', message }]);
   // Take the arguments in the form that Postgres stores, so that the digest matches the sent call.
-  const stored = await db.row<{ args: JsonObject }>`select ${storableJson(args)}::jsonb as args`;
-  const referring = withIds(stored?.args ?? args, await actionsOfRun(db, seen));
+  const stored = await db.value<JsonObject>`select ${storableJson(args)}::jsonb`;
+  const referring = withIds(stored, await actionsOfRun(db, seen));
   if ('fault' in referring) throw fault(referring.fault);
   const tooLong = refusedLength(referring.arguments);
   if (tooLong !== undefined) throw fault(tooLong.why);
@@ -205,11 +204,10 @@ async function deciding<T>({ database, work }: DecideDeps, decide: (tx: Db) => P
 
 async function lockForDecision(tx: Db, { projectId, organizationId, id, by, credential }: Decision): Promise<Action> {
   if (by.kind === 'person') await assertMember(tx, organizationId, by.id);
-  const found = await tx.row<Action & { startedBy: string[] }>`
+  const found = await tx.rowOr<Action & { startedBy: string[] }>('action_not_found')`
     select ${actionColumns}, started_by as "startedBy" from actions
     where id = ${id} and project_id = ${projectId} for update
   `;
-  if (found === undefined) throw new AppError('action_not_found');
   const { startedBy, ...action } = found;
   if (action.state === 'open' && credential !== null && startedBy.includes(credential))
     throw new AppError('own_action');
@@ -229,48 +227,41 @@ async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget
       as sent
   `;
   if (found?.unchanged !== true)
-    throw new AppError('action_not_allowed', 'The policy of the tool has changed; look again.');
+    throw new AppError('action_not_allowed', 'The policy of the tool has changed; read the action again.');
   const { maxCallsPerRun } = policy;
   if (maxCallsPerRun === null || found.sent < maxCallsPerRun) return;
-  throw new AppError('action_not_allowed', `This tool may be called ${maxCallsPerRun} times for a run.`);
+  const message = `A run may call this tool at most ${maxCallsPerRun} times, and this run has done so.`;
+  throw new AppError('action_not_allowed', message);
 }
 
 async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>): Promise<boolean> {
   if (refersTo.length === 0) return true;
   const referred = await findReferred(tx, { projectId, refersTo });
   const open = referred.filter(({ state }) => state === 'open').map(({ id }) => id);
-  if (open.length > 0) throw new AppError('action_waits', `Approve ${open.join(', ')} first: it refers to the result.`);
+  if (open.length > 0) throw new AppError('action_waits', `Approve ${open.join(', ')} first: this action needs it.`);
   const isUsable = ({ state }: { readonly state: Action['state'] }) => ['approved', 'sending', 'done'].includes(state);
   return referred.length === refersTo.length && referred.every(isUsable);
 }
 
-/** Returns an SQL expression: the credentials in `started_by`, and the credential of the program that decided. */
 function withProgram(credential: string | null) {
   return sql`array_remove(array_append(started_by, ${credential}::text), null)`;
 }
 
-async function approve(tx: Db, { id, projectId }: Action, { by, credential }: Decision): Promise<Action> {
-  const approved = await tx.row<Action>`
+function approve(tx: Db, { id, projectId }: Action, { by, credential }: Decision): Promise<Action> {
+  return tx.rowOr<Action>('action_closed')`
     update actions set state = 'approved', decided_by = ${by.id}, decided_at = now(), start_at = ${AT_ONCE},
       started_by = ${withProgram(credential)}
     where id = ${id} and project_id = ${projectId} and state = 'open'
     returning ${actionColumns}
   `;
-  if (approved === undefined) throw new AppError('action_closed');
-  return approved;
 }
 
 /**
  * Approves the call with other arguments, as a new action in place of the open one. References to the open action get
  * the result of the new action.
  */
-async function replace(
-  tx: Db,
-  { id, projectId }: Action,
-  edited: EditedCall,
-  { by, credential }: Decision,
-): Promise<Action> {
-  const replacement = await tx.row<Action>`
+function replace(tx: Db, { id, projectId }: Action, edited: EditedCall, { by, credential }: Decision): Promise<Action> {
+  return tx.rowOr<Action>('action_closed')`
     with replaced as (
       update actions set state = 'replaced', replaced_by = ${newId('action')}, decided_by = ${by.id},
         decided_at = now(), finished_at = now(), started_by = ${withProgram(credential)}
@@ -286,8 +277,6 @@ async function replace(
     from replaced
     returning ${actionColumns}
   `;
-  if (replacement === undefined) throw new AppError('action_closed');
-  return replacement;
 }
 
 /** Checks that the person is still a member: they may have left since the request began. */

@@ -5,21 +5,13 @@ import { lockKey, storable, storableJson, sql, type Db } from '#lib/database/ind
 import { newId } from '#lib/ids.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { cut, withoutUnseen } from '#lib/text.ts';
-import { digestOf, type SeenCall } from './action.ts';
+import { digestOf, type Action, type SeenCall } from './action.ts';
 import { endActions } from './end.ts';
 import { tellHeld } from './news.ts';
 
 /** A call that a run asks for and that waits for a person. */
-export interface HeldCall extends SeenCall {
-  readonly projectId: string;
-  readonly routineId: string;
-  readonly runId: string;
-  readonly policyId: string;
-  readonly connectionName: string;
-  readonly refersTo: readonly string[];
-  /** The text that the model wrote with the call. */
-  readonly modelReason: string | null;
-}
+export type HeldCall = SeenCall &
+  Pick<Action, 'projectId' | 'routineId' | 'runId' | 'policyId' | 'connectionName' | 'refersTo' | 'modelReason'>;
 
 export const MAX_OPEN_ACTIONS = 200;
 const MAX_REASON_LENGTH = 2_000;

@@ -1,4 +1,4 @@
-export { ACTION_REASONS, ACTION_STATES, type Action, type ActionState } from './action.ts';
+export { ACTION_REASONS, ACTION_STATES, type Action } from './action.ts';
 export { approveAction, decideEach, rejectAction } from './decide.ts';
 export { closeArchived, closeWithTools, deleteActions, eraseActions, expireActions } from './end.ts';
 export { MAX_OPEN_ACTIONS, recordHeldCall, refusedLength } from './hold.ts';

@@ -47,7 +47,6 @@ async function tellWebhook(
   );
 }
 
-/** Returns an SQL condition: the row `a` of `actions` is one of these actions. */
 function areAmong(actions: readonly Told[]) {
   const [ids, projectIds] = [actions.map(({ id }) => id), actions.map(({ projectId }) => projectId)];
   return sql`(a.id, a.project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))`;

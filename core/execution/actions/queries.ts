@@ -1,6 +1,4 @@
-import { targetJson, targetOf, type TargetJson, type ToolTarget } from '#core/integrations/tools/index.ts';
 import { join, ownedBy, sql, type Db } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { canonicalJson, isJsonObject, memberPointer, type JsonObject } from '#lib/json.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { actionColumns, type Action, type ActionState } from './action.ts';
@@ -29,12 +27,10 @@ export function listActions(db: Db, projectId: string, filter: ActionFilter, pag
 }
 
 /** @throws {AppError} `action_not_found` */
-export async function readAction(db: Db, projectId: string, id: string): Promise<Action> {
-  const found = await db.row<Action>`
+export function readAction(db: Db, projectId: string, id: string): Promise<Action> {
+  return db.rowOr<Action>('action_not_found')`
     select ${actionColumns} from actions where id = ${id} and project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('action_not_found');
-  return found;
 }
 
 /** An action with everything that a person needs for a decision. */
@@ -49,7 +45,7 @@ export interface ActionDetail extends Action {
 
 /** @throws {AppError} `action_not_found` */
 export async function readActionDetail(db: Db, projectId: string, id: string): Promise<ActionDetail> {
-  const found = await db.row<FoundDetail>`
+  const found = await db.rowOr<FoundDetail>('action_not_found')`
     select ${actionColumns}, (select p.input_schema from tool_policies p where p.id = actions.policy_id
       and p.project_id = actions.project_id) as "inputSchema", (
       select jsonb_build_object('id', o.id, 'arguments', o.arguments, 'decidedAt', o.decided_at) from actions o
@@ -61,7 +57,6 @@ export async function readActionDetail(db: Db, projectId: string, id: string): P
       as "replacedArguments"
     from actions where id = ${id} and project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('action_not_found');
   const { replacedArguments, lastApproved, ...action } = found;
   const changes = replacedArguments === null ? [] : differencesOf(replacedArguments, action.arguments ?? {});
   return {
@@ -86,21 +81,6 @@ export function findReferred(
     left join actions n on n.id = a.replaced_by and n.project_id = a.project_id
     where a.project_id = ${projectId} and a.id = any(${refersTo})
   `;
-}
-
-/** Reads the present policy and connection of an action; undefined if one of them is gone. */
-export async function targetOfAction(
-  db: Db,
-  action: Pick<Action, 'projectId' | 'routineId' | 'policyId' | 'connectionId'>,
-): Promise<ToolTarget | undefined> {
-  const target = targetJson({
-    projectId: sql`${action.projectId}`,
-    routineId: sql`${action.routineId}`,
-    policyId: sql`${action.policyId}`,
-    connectionId: sql`${action.connectionId}`,
-  });
-  const found = await db.row<{ target: TargetJson | null }>`select ${target} as target`;
-  return found?.target == null ? undefined : targetOf(found.target);
 }
 
 /**

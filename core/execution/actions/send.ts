@@ -3,6 +3,7 @@ import {
   callOnce,
   policyUnchanged,
   readResult,
+  readTarget,
   redact,
   SHOWN_LENGTH,
   type MadeCall,
@@ -15,7 +16,7 @@ import { cut, sentence } from '#lib/text.ts';
 import { actionColumns, obstacleOf, type Action, type ActionReason, type ActionState } from './action.ts';
 import { endReferring } from './end.ts';
 import { runAgain } from './news.ts';
-import { findReferred, targetOfAction } from './queries.ts';
+import { findReferred } from './queries.ts';
 import { withValues } from './references.ts';
 
 export type SendActionDeps = ToolCallDeps & Pick<Core, 'uiOrigin' | 'work'>;
@@ -38,7 +39,7 @@ export async function sendAction(
   const action = await persistently(() => findUnderWay(database, started), signal);
   if (action === undefined) return 'skipped';
   if (action.state === 'sending') return persistently(() => record(deps, action, LOST), signal);
-  const target = await targetOfAction(database, action);
+  const target = await readTarget(database, action, action.policyId);
   const obstacle = obstacleOf(action, target);
   const filled = obstacle === undefined ? await filledArguments(database, action) : undefined;
   const reason = obstacle ?? filled?.reason;

@@ -1,21 +1,15 @@
 import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
 import { redact } from '#core/integrations/tools/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
-import type { JsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
-import { ACTION_REASONS, ACTION_STATES, type ActionReason, type ActionState } from './action.ts';
+import { ACTION_REASONS, ACTION_STATES, type Action } from './action.ts';
 
 /** An ended action as the prompt of later runs shows it. */
-export interface ToldAction {
-  readonly toolName: string;
-  readonly connectionName: string;
-  readonly state: ActionState;
-  readonly reason: ActionReason | null;
-  readonly note: string | null;
-  readonly arguments: JsonObject | null;
+export interface ToldAction extends Pick<
+  Action,
+  'toolName' | 'connectionName' | 'state' | 'reason' | 'note' | 'arguments' | 'result' | 'errorMessage'
+> {
   readonly isChanged: boolean;
-  readonly result: string | null;
-  readonly errorMessage: string | null;
   readonly finishedAt: string;
 }
 
@@ -49,7 +43,7 @@ export function toldActionsJson(run: { readonly projectId: Sql; readonly routine
 /** The most characters of an action's arguments, and of its answer, in a prompt. */
 const SHOWN_LENGTH = 1_000;
 
-/** Writes the results of actions as text. The text is material for the model, not an instruction. */
+/** Writes the results of actions as text. The text is data for the model, not an instruction. */
 export function actionsInWords(told: readonly ToldAction[]): string {
   return cut(told.map(inWords).join('\n\n'), MAX_CARRIED_LENGTH);
 }

@@ -46,12 +46,11 @@ export function actionRunKind(deps: starts.StartDeps & { readonly planRule: Plan
 }
 
 /** Names the programs that started a run or decided about its actions: together they cause the next run. */
-async function programsBehind(db: Db, projectId: string, runId: string): Promise<string | null> {
-  const found = await db.row<{ ids: string | null }>`
+function programsBehind(db: Db, projectId: string, runId: string): Promise<string | null> {
+  return db.value<string | null>`
     select string_agg(distinct program, ' ') as ids from actions, unnest(started_by) as program
     where run_id = ${runId} and project_id = ${projectId}
   `;
-  return found?.ids ?? null;
 }
 
 function findTenant(db: Db, projectId: string) {

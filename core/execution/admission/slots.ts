@@ -21,9 +21,13 @@ export async function assertRehearses(db: Db, taskQueue: string): Promise<void> 
   const earlier =
     await db.row`${workersTakingRuns(taskQueue, sql`1`)} and worker_id not like ${`%${REHEARSES}`} limit 1`;
   if (earlier === undefined) return;
-  throw new AppError('service_unavailable', 'Workers of an earlier release still take runs, and would not rehearse.', {
-    'Retry-After': '15',
-  });
+  throw new AppError(
+    'service_unavailable',
+    'Workers of an earlier release still take runs and cannot rehearse; try again once they have stopped.',
+    {
+      'Retry-After': '15',
+    },
+  );
 }
 
 /** A worker that misses three announcements counts as gone. */

@@ -15,18 +15,19 @@ import {
 
 /** Everything that a run can wait for. A run that has begun waits for `budget` or `connection` only. */
 export const WAITS = {
-  run_at: 'it was asked for a later time',
+  run_at: 'the run was requested for a later time',
   worker: 'no worker takes new runs',
   slot: 'the workers are busy',
   organization_limit: 'the organization has as many runs at a time as its plan allows',
-  organization_share: 'the organization has three quarters of the places, and other organizations run here too',
-  account: 'its model account has as many runs at a time as the provider allows',
+  organization_share:
+    'the organization has three quarters of all places for runs, and other organizations need the rest',
+  account: 'the model account has as many runs at a time as the provider allows',
   previous_run: 'an earlier run of the routine is still open',
   budget:
-    'other runs have reserved what is left of a budget; the time waited does not count, and it asks again within seconds',
+    'other runs have reserved the rest of a budget; the run asks again within seconds, and the time that it waits does not count',
   connection:
-    'the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the time waited does not count, and it asks again',
-  start: 'its turn has come, and it is about to begin',
+    'the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the run asks again, and the time that it waits does not count',
+  start: 'the turn of the run has come, and it is about to begin',
 } as const;
 export type Wait = keyof typeof WAITS;
 

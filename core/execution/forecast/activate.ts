@@ -64,7 +64,7 @@ export function overLimit(forecast: Forecast): string | undefined {
   const happens = unpriced
     ? `refuses every run from ${day} on, because the model has no prices`
     : `runs out on ${day}: ${inWords(forecast, limit)}`;
-  return `By its forecast, ${limitInWords(limit)} ${happens}. It can be raised by ${RAISED_BY[limit.scope]}.`;
+  return `By the forecast of the routine, ${limitInWords(limit)} ${happens}. The limit can be raised by ${RAISED_BY[limit.scope]}.`;
 }
 
 function inWords({ runs, perRun, total }: Forecast, { name, used }: LimitForecast): string {

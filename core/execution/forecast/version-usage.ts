@@ -69,16 +69,15 @@ function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
         order by routine_id, id desc limit ${LATEST}`;
 }
 
-export async function countRuns(
+export function countRuns(
   db: Db,
   { projectId, routineId }: Pick<VersionKey, 'projectId' | 'routineId'>,
   days: number,
 ): Promise<number> {
   const since = firstIdAt('run', new Date(now() - days * 86_400_000));
-  const counted = await db.row<{ count: number }>`
+  return db.value<number>`
     select count(*) as count from runs
     where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and id >= ${since}
       and skipped_count is null
   `;
-  return counted?.count ?? 0;
 }

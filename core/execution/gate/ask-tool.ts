@@ -2,17 +2,15 @@ import {
   callOnce,
   notReadOnly,
   policyUnchanged,
-  targetJson,
-  targetOf,
-  redact,
   readResult,
+  readTarget,
+  redact,
   type MadeCall,
-  type TargetJson,
   type ToolCallDeps,
   type ToolTarget,
 } from '#core/integrations/tools/index.ts';
 import type { Gate } from '#core/authoring/definition/index.ts';
-import { sql, type Db } from '#lib/database/index.ts';
+import { sql } from '#lib/database/index.ts';
 import { startDeadline } from '#lib/deadline.ts';
 import { sentence } from '#lib/text.ts';
 import {
@@ -25,7 +23,6 @@ import {
   type GateResponse,
 } from './response.ts';
 
-/** The run whose gate is asked. */
 export interface AskingRun {
   readonly runId: string;
   readonly projectId: string;
@@ -116,19 +113,4 @@ function answered({ result, unusable, secrets }: Extract<MadeCall, { kind: 'answ
       : redact(JSON.stringify(structuredContent), secrets);
   if (Buffer.byteLength(text) > MAX_GATE_BODY) return TOO_LARGE;
   return { kind: 'body', text, etag: null };
-}
-
-async function readTarget(
-  db: Db,
-  { projectId, routineId }: AskingRun,
-  policyId: string,
-): Promise<ToolTarget | undefined> {
-  const target = targetJson({
-    projectId: sql`${projectId}`,
-    routineId: sql`${routineId}`,
-    policyId: sql`${policyId}`,
-    connectionId: sql`policy."connectionId"`,
-  });
-  const found = await db.row<{ target: TargetJson | null }>`select ${target} as target`;
-  return found?.target == null ? undefined : targetOf(found.target);
 }

@@ -34,7 +34,9 @@ export async function askUrl(
     if (status < 200 || status > 299) {
       return { call: answered, outcome: gateFailed('status', `The address responded with ${status}.`) };
     }
-    return { call: answered, outcome: { kind: 'body', text: new TextDecoder().decode(body), etag: tagOf(headers) } };
+    const tag = headers.get('etag');
+    const outcome = { kind: 'body', text: new TextDecoder().decode(body) } as const;
+    return { call: answered, outcome: { ...outcome, etag: tag === null || tag.length > MAX_TAG_LENGTH ? null : tag } };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof OutboundError)) throw error;
@@ -45,9 +47,4 @@ export async function askUrl(
 function faultOf({ code, message }: OutboundError) {
   if (code === 'timeout') return TOO_SLOW;
   return code === 'response_too_large' ? TOO_LARGE : gateFailed('unreachable', `${message}.`);
-}
-
-function tagOf(headers: Headers): string | null {
-  const tag = headers.get('etag');
-  return tag === null || tag.length > MAX_TAG_LENGTH ? null : tag;
 }

@@ -7,7 +7,7 @@ export interface ToldQuestion {
   readonly askedAt: string;
   readonly state: 'open' | 'answered' | 'expired';
   readonly answer: string | null;
-  /** True for the answer of a caller who may not write routines: it is then material, not an instruction. */
+  /** True for the answer of a caller who may not write routines: the answer is then data, not an instruction. */
   readonly fenced: boolean;
   readonly defaultAnswer: string | null;
 }

@@ -82,7 +82,6 @@ export function renderPrompt(
   };
 }
 
-/** Fills `{{previous.result}}`: fenced, and empty when there is nothing to read. */
 function previousText(previous: PreviousRun | undefined): string {
   if (previous?.result == null) return '';
   return fence('The previous result', cutKeepingState(previous.result, MAX_CARRIED_LENGTH));

@@ -9,7 +9,7 @@ import { QUESTION_STATES, readQuestion, type Question } from './questions.ts';
 export interface GivenAnswer extends Pick<starts.ManualRun, 'projectId' | 'organizationId' | 'plan' | 'startedBy'> {
   readonly id: string;
   readonly answer: string;
-  /** True when the caller may not write routines: the answer is then material, not an instruction. */
+  /** True when the caller may not write routines: the answer is then data, not an instruction. */
   readonly fenced: boolean;
   /** The id of the run that the answer starts, if the routine asks for one. */
   readonly runId: string;

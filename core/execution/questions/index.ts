@@ -8,6 +8,5 @@ export {
   readQuestion,
   toldQuestionsJson,
   type Question,
-  type QuestionState,
 } from './questions.ts';
 export { MOST_OPEN, recordAsked, type AskVerdict } from './record.ts';

@@ -1,6 +1,5 @@
 import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { empty, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 
 /** States of a question with their meanings. */
@@ -8,7 +7,7 @@ export const QUESTION_STATES = {
   open: 'it can be answered',
   answered: 'a person or a program has answered it',
   expired: 'no answer came in time, so its default holds',
-  closed: 'its routine was archived, or its content was erased',
+  closed: 'the routine was archived, or the content of the question was erased',
 } as const;
 export type QuestionState = keyof typeof QUESTION_STATES;
 
@@ -35,7 +34,6 @@ export interface Question {
   readonly answeredBy: Author | null;
   /** When the question was answered, expired or was closed. */
   readonly decidedAt: Date | null;
-  /** The run that the answer has started. */
   readonly answerRunId: string | null;
   /** The error code that kept the answer from starting a run. */
   readonly runRefused: string | null;
@@ -82,12 +80,10 @@ export function listQuestions(
 }
 
 /** @throws {AppError} `question_not_found` */
-export async function readQuestion(db: Db, projectId: string, id: string): Promise<Question> {
-  const found = await db.row<Question>`
+export function readQuestion(db: Db, projectId: string, id: string): Promise<Question> {
+  return db.rowOr<Question>('question_not_found')`
     select ${columns} from questions where id = ${id} and project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('question_not_found');
-  return found;
 }
 
 export async function closeQuestions(tx: Db, routineIds: readonly string[]): Promise<void> {

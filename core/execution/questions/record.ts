@@ -98,12 +98,11 @@ async function expireAndFind(tx: Db, { routineId, projectId }: AskingRun, digest
   `;
 }
 
-async function countOpen(tx: Db, { routineId, projectId }: AskingRun): Promise<number> {
-  const found = await tx.row<{ count: number }>`
+function countOpen(tx: Db, { routineId, projectId }: AskingRun): Promise<number> {
+  return tx.value<number>`
     select count(*) as count from questions
     where routine_id = ${routineId} and project_id = ${projectId} and state = 'open'
   `;
-  return found?.count ?? 0;
 }
 
 async function insertQuestion(

@@ -17,9 +17,9 @@ import { unreadBy, type Reader } from './marks.ts';
 export const RESULT_KINDS = {
   failed: 'the run failed',
   partial: 'it says that a part of the work is missing',
-  first: 'the first of its routine',
-  changed: 'it differs from the one before',
-  unchanged: 'it says that there is nothing to report, or the same as the one before',
+  first: 'the first result of its routine',
+  changed: 'it differs from the previous result',
+  unchanged: 'it says that there is nothing to report, or the same as the previous result',
 } as const;
 
 export type ResultKind = keyof typeof RESULT_KINDS;
@@ -59,7 +59,6 @@ export interface Result {
 
 /** The run whose result ended an episode: an episode is consecutive results of a routine that say the same. */
 interface Overtaking {
-  /** Id of the run. */
   readonly runId: string;
   readonly finishedAt: Date;
   readonly outcome: Outcome;
@@ -180,10 +179,8 @@ function firstOf(items: 'added' | 'removed' | 'changed'): Sql {
 /** Counts of the results that a reader has not read yet. */
 export interface Unread {
   readonly worthReading: number;
-  /** Number of routines with results worth reading. */
   readonly worthReadingRoutines: number;
   readonly unchanged: number;
-  /** Number of routines with unchanged results. */
   readonly unchangedRoutines: number;
   /** True when more results may be unread: only the {@link MAX_LOOKED_AT} newest are counted. */
   readonly more: boolean;

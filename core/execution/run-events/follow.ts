@@ -149,7 +149,7 @@ function readEventId(id: string): RunCursor {
 
 /** Reasons for ending a stream before its run, each with the message to the follower. */
 const STREAM_ENDS = {
-  access_ended: 'The credential of this stream may not read the run any more.',
+  access_ended: 'The credential of this stream may no longer read the run.',
   server_stopping: 'The server stops. Send Last-Event-ID to continue.',
   time_limit: 'The stream was open for the longest time allowed. Send Last-Event-ID to continue.',
 } as const;

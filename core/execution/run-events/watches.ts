@@ -113,9 +113,8 @@ const PATIENCE_MS = 250;
  * Waits for a commit, at most `PATIENCE_MS`, and returns the present snapshot. Without a commit no run needs to be
  * read: reading 1,000 runs costs a hundred times as much as the wait.
  */
-async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
-  const found = await db.row<{ snapshot: string }>`select next_commit(${seen}, ${PATIENCE_MS}) as snapshot`;
-  return found?.snapshot;
+function nextCommit(db: Db, seen: string): Promise<string> {
+  return db.value<string>`select next_commit(${seen}, ${PATIENCE_MS})`;
 }
 
 /**

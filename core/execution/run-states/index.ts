@@ -19,7 +19,6 @@ export {
   runStatesBefore,
   skip,
   success,
-  type FailureClass,
   type FailureReason,
   type ResultData,
   type RunEnding,

@@ -14,7 +14,7 @@ export const RUN_TRANSITIONS = [
   { to: 'running', from: ['queued', 'running'], when: 'its first step begins' },
   { to: 'succeeded', from: ['running'], when: 'a model step ends it, and every check of the routine passes' },
   { to: 'failed', from: ['queued', 'running'], when: 'a preflight, a limit or a step fails for good' },
-  { to: 'cancelled', from: ['queued', 'running'], when: 'someone cancels it, or the next occurrence takes its place' },
+  { to: 'cancelled', from: ['queued', 'running'], when: 'someone cancels it, or the next occurrence replaces it' },
   { to: 'skipped', from: ['queued'], when: 'it has waited too long, or is no longer wanted' },
   { to: 'skipped', from: ['running'], reason: 'no_change', when: 'its gate sees nothing to wake the model for' },
 ] as const satisfies readonly { to: RunState; from: readonly RunState[]; when: string; reason?: string }[];
@@ -46,8 +46,8 @@ export const RUN_REASONS = {
   provider_disabled: 'the model provider is disabled',
   provider_unavailable: 'the last runs on the model account failed because of its provider',
   blocked: 'a precondition did not hold',
-  put_off: 'an earlier run of the routine put it off',
-  queue_expired: 'it waited longer than limits.maxQueueSeconds',
+  put_off: 'an earlier run of the routine postponed this one',
+  queue_expired: 'the run waited longer than limits.maxQueueSeconds',
   paused: 'the routine was paused before the run began',
   superseded: 'the routine was changed before the run began',
   archived: 'the routine was archived before the run began',
@@ -61,38 +61,39 @@ export const RUN_REASONS = {
   blocked_usage_limit: 'the allowance of the model account is used up for now',
   blocked_budget: 'a budget leaves too little for a step, or limits the cost of a model without prices',
   blocked_routine: 'the routine was archived while the run was under way',
-  blocked_definition: 'a newer release wrote the definition, and this one cannot read all of it',
+  blocked_definition: 'a newer release wrote the definition, and this release cannot read all of it',
   blocked_variable: 'a placeholder of the instructions has no value',
-  blocked_prompt_too_large: 'the rendered text or its variables passed their limits',
+  blocked_prompt_too_large: 'the rendered text or its variables are longer than allowed',
   // Failed while running.
   timeout: 'the run took longer than limits.timeoutSeconds',
   max_steps: 'the run reached limits.maxSteps without finishing',
-  max_total_tokens: 'the run reached limits.maxTotalTokens, or too little of it was left for a step',
-  context_exceeded: 'the step was longer than the context window of the model, also without earlier results of tools',
+  max_total_tokens: 'the run reached limits.maxTotalTokens, or too few tokens were left for a step',
+  context_exceeded: 'the step was longer than the context window of the model, even without earlier results of tools',
   abnormal_cost: 'the run used more than limits.abnormalFactor times the median of the last runs of its version',
   model_rate_limited: 'the model provider kept answering that there were too many requests',
   model_error: 'the model provider answered with an error of its own',
   model_refused: 'the model provider refused the request',
   model_key_refused: "the model gateway refused the service's own key",
-  model_credential_refused: "the model provider refused the account's credential; its owner has to connect it again",
+  model_credential_refused:
+    "the model provider refused the account's credential; the owner has to connect the account again",
   model_usage_limit: 'the allowance of the model account is used up for now',
   model_account_empty: 'the account at the model provider has no money left, or has reached a limit on spending',
-  model_session_failed: 'the service failed at the session of the model call',
+  model_session_failed: 'the session of the model call in the provider runtime failed',
   model_unreachable: 'the model provider could not be reached or broke off',
-  model_malformed: 'the model provider answered something that is not a completion',
+  model_malformed: 'the response of the model provider was not a completion',
   model_empty: 'the model answered without any text',
-  model_wrote_call: 'the model wrote a tool call as text instead of making it, also when it was told',
-  outcome_missing: 'the model ended without stating its outcome, which the routine requires, also when reminded',
+  model_wrote_call: 'the model wrote a tool call as text instead of making it, even after a reminder',
+  outcome_missing: 'the model ended without stating its outcome, which the routine requires, even after a reminder',
   could_not: 'the model stated that it could not do the work',
-  check_failed: 'a check of the routine failed; the error message names it',
+  check_failed: 'a check of the routine failed; the error message names the check',
   output_truncated: 'the model stopped at its output limit',
   content_filtered: 'the provider withheld the answer',
   result_invalid: 'the last message was not the data that resultSchema and resultKey ask for',
   workflow_lost: 'the engine lost the run',
   internal_error: 'the service failed',
   // Cancelled.
-  cancelled: 'someone cancelled it',
-  replaced: 'the next occurrence of the routine took its place',
+  cancelled: 'someone cancelled the run',
+  replaced: 'the next occurrence of the routine replaced this run',
 } as const;
 export type RunReason = keyof typeof RUN_REASONS;
 
@@ -159,7 +160,6 @@ export function countsTowardsPause(reason: RunReason | null): boolean {
   return failureClassOf({ state: 'failed', reason }) === 'routine';
 }
 
-/** The end of a run: its state, its reason and its result. */
 export interface RunEnding {
   readonly state: EndState;
   readonly reason: RunReason | null;

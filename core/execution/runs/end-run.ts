@@ -2,7 +2,14 @@ import type { Core } from '#core/core.ts';
 import { callsOfRunOver } from '#core/models/calls/index.ts';
 import { noteEnd } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
-import { enqueueDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
+import {
+  areNone,
+  compareWith,
+  NO_CHANGES,
+  type ComparedResult,
+  type DeliveredData,
+} from '#core/authoring/outcomes/index.ts';
+import { enqueueDelivery, hasLostDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { afterCommit, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait, type Admission } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
@@ -13,10 +20,11 @@ import {
   type RunEnding,
   countsTowardsPause,
   runStatesBefore,
+  type ResultData,
   type RunReason,
+  type Withheld,
 } from '#core/execution/run-states/index.ts';
 import { scheduledFor, runOutcome } from './run.ts';
-import { recordResult } from './result.ts';
 import { followPauses } from './unwanted.ts';
 
 export interface EndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'metrics' | 'work'> {
@@ -172,4 +180,72 @@ export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason
   readonly isFollowed: boolean;
   /** True for a run that tries a proposal. */
   readonly isProposed: boolean;
+}
+
+/**
+ * Records the data of a run that has just ended, its changes since the last delivered data, and whether the webhook
+ * gets an event. Costs nothing when there is no data and the routine delivers everything.
+ */
+async function recordResult(
+  tx: Db,
+  run: EndedRun,
+  result: ResultData | undefined,
+): Promise<{ readonly changes: ComparedResult | null; readonly withheld: Withheld | null }> {
+  const hasWebhook = run.webhookUrl !== null && run.webhookFailedAt === null;
+  if (result === undefined) {
+    const withheld = hasWebhook ? withheldBy(run, null) : null;
+    if (withheld !== null) await tx.run`update runs set withheld = ${withheld} where id = ${run.id}`;
+    return { changes: null, withheld };
+  }
+  const delivered = await findDelivered(tx, run, hasWebhook && run.deliver !== 'failed');
+  const changes = compareWith(delivered, result.value, result.by);
+  const withheld = hasWebhook ? withheldBy(run, changes) : 'no_webhook';
+  const { against, unchangedRuns, ...kept } = changes;
+  // `compared_at` is the clock's time and not `now()`, the beginning of the transaction: the transaction may have
+  // waited for the lock on the routine since.
+  await tx.run`
+    update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
+      compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns},
+      withheld = ${withheld}
+    where id = ${run.id}
+  `;
+  return { changes, withheld };
+}
+
+/** A webhook gets every failure: silence means that nothing has changed, never that nothing works. */
+function withheldBy({ deliver, trigger, state, outcome }: EndedRun, changes: ComparedResult | null): Withheld | null {
+  if (trigger === 'follow_up' || trigger === 'rehearsal') return trigger;
+  if (deliver === 'always' || state === 'failed') return null;
+  if (deliver === 'failed') return 'not_failed';
+  if (state === 'cancelled') return 'no_change';
+  if (changes === null && outcome === 'nothing_to_report') return 'no_change';
+  // Data that an earlier version of the routine did not ask for cannot be compared.
+  if (changes === null || changes.against === null) return null;
+  return areNone(changes) ? 'no_change' : null;
+}
+
+/** Number of runs searched. If the receiver has missed more consecutive deliveries, everything counts as new again. */
+const MAX_LOOKED_AT = 200;
+
+/**
+ * Finds the last delivered data. A run does not count when its delivery was given up or nothing was to be delivered.
+ * For a run without a change, finds the run that it was compared with: the data is the same and is kept longer.
+ * @param delivers whether the webhook gets results; if it does not, every run counts as delivered
+ */
+function findDelivered(tx: Db, run: EndedRun, delivers: boolean): Promise<DeliveredData | undefined> {
+  return tx.row<DeliveredData>`
+    select anchor as against, data, by, case when unchanged then unchanged_runs else 0 end as "unchangedRuns"
+    from (
+      select id, data, compared_at, changes->'by' as by, unchanged_runs, withheld,
+        compared_with is not null and changes->'counts' = ${NO_CHANGES}::jsonb as unchanged,
+        case when withheld = 'no_change' then compared_with else id end as anchor
+      from runs
+      where routine_id = ${run.routineId} and project_id = ${run.projectId} and data is not null and id <> ${run.id}
+        and trigger <> 'rehearsal'
+      order by compared_at desc limit ${MAX_LOOKED_AT}
+    ) earlier
+    where not ${delivers}::boolean or (
+      (withheld is null or withheld = 'no_change') and not ${hasLostDelivery(sql`anchor`)})
+    order by compared_at desc limit 1
+  `;
 }

@@ -175,7 +175,7 @@ export function assertMayBeGiven(given: {
     names.map((name) => ({ path: `variables.${name}`, message }));
   const faults = [
     ...faultsOf(given.unknown, 'the routine has no such variable'),
-    ...faultsOf(given.closed, 'the routine does not let it be given for a run (overridable)'),
+    ...faultsOf(given.closed, '`overridable` of the routine does not list this variable'),
   ];
   if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
@@ -184,7 +184,7 @@ function refusalOf(found: { disabled: boolean; timely: boolean; held: number }):
   if (found.disabled) return new AppError('provider_disabled');
   if (!found.timely) return invalid([{ path: 'runAt', message: 'must be in the future, and within a year' }]);
   if (found.held < MAX_HELD) return undefined;
-  return new AppError('limit_reached', `At most ${MAX_HELD} runs of a project can wait for a start time.`);
+  return new AppError('limit_reached', `${MAX_HELD} runs of the project wait for a start time, the most allowed.`);
 }
 
 /** Records a manual run and starts its workflow. @throws {AppError} as `enqueueManualRun` does */

@@ -12,6 +12,7 @@ export * as proofs from './proposals.ts';
 export { inTheWay, replaceOpenRuns } from './replace.ts';
 export { diffRun, giveVerdict } from './result.ts';
 export {
+  addUsage,
   runClock,
   runColumns,
   scheduledFor,

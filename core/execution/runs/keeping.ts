@@ -30,7 +30,10 @@ export function pinRun(
     `;
     if (found === undefined) throw new AppError('run_not_found');
     if (pinned && (await countPinned(tx, projectId)) > MAX_PINNED) {
-      throw new AppError('allowance_exceeded', `A project can have ${MAX_PINNED} pinned runs.`);
+      throw new AppError(
+        'allowance_exceeded',
+        `The project has ${MAX_PINNED} pinned runs, the most allowed; unpin one first.`,
+      );
     }
     const { was, ...run } = found;
     if (was !== pinned) {

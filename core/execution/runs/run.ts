@@ -9,6 +9,7 @@ import type { Delivery } from '#core/delivery/webhooks/index.ts';
 import type { Definition } from '#core/authoring/definition/index.ts';
 import { SCHEDULE_ENDED } from '#core/authoring/routines/index.ts';
 import { notBeforeOf } from '#core/models/connections/index.ts';
+import type { Spent } from '#core/usage/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import type { Wait } from '#core/execution/admission/index.ts';
 import type {
@@ -242,6 +243,21 @@ export const runClock = {
 
 function stoppedAt(run: Sql): Sql {
   return sql`coalesce(${run}.waits_since, now())`;
+}
+
+/**
+ * Adds the usage of a call, as assignments for an update of `runs` or `steps`: to `input_tokens`,
+ * `cached_input_tokens`, `output_tokens`, `reasoning_tokens` and `cost_usd`.
+ * @param estimated the column that tells whether any usage was estimated
+ */
+export function addUsage({ usage, costUsd }: Spent, estimated: Sql): Sql {
+  return sql`input_tokens = input_tokens + ${usage.inputTokens},
+        cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
+        output_tokens = output_tokens + ${usage.outputTokens},
+        reasoning_tokens = reasoning_tokens + ${usage.reasoningTokens},
+        cost_usd = case when ${costUsd}::numeric is null then cost_usd
+          else coalesce(cost_usd, 0) + ${costUsd}::numeric end,
+        ${estimated} = ${estimated} or ${usage.estimated}`;
 }
 
 /**

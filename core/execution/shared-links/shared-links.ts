@@ -61,14 +61,13 @@ export function createSharedLink(
       where run_id = ${runId} and project_id = ${projectId} and expires_at > now() and id <> ${id}`;
     await assertWithinQuota(tx, { counted, max: MAX_LINKS, what: 'links to one result' });
     // The id exists already if an earlier response was lost; no one has seen its token.
-    const link = await tx.row<SharedLink>`
+    const link = await tx.rowOr<SharedLink>('internal_error')`
       insert into shared_links as l (id, project_id, run_id, token_hash, created_by, expires_at)
       values (${id}, ${projectId}, ${runId}, ${hashOf(token)}, ${by.id},
         now() + make_interval(days => ${days}::integer))
       on conflict (id) do update set token_hash = excluded.token_hash where l.project_id = excluded.project_id
       returning ${columns}
     `;
-    if (link === undefined) throw new AppError('internal_error');
     const details = { runId, expiresAt: link.expiresAt.toISOString() };
     await recordProjectAudit(tx, { by, projectId, action: 'result.shared', targetId: id, details });
     return { link, token };
@@ -91,11 +90,10 @@ export function deleteSharedLink(
   { id, projectId, runId }: Place & { readonly id: string },
 ): Promise<SharedLink> {
   return transaction(database, async (tx) => {
-    const link = await tx.row<SharedLink>`
+    const link = await tx.rowOr<SharedLink>('link_not_found')`
       delete from shared_links l where l.id = ${id} and l.run_id = ${runId} and l.project_id = ${projectId}
       returning ${columns}
     `;
-    if (link === undefined) throw new AppError('link_not_found');
     const details = { runId, views: link.views };
     await recordProjectAudit(tx, { by, projectId, action: 'result.unshared', targetId: id, details });
     return link;
@@ -116,14 +114,13 @@ export interface SharedResult
  */
 export async function openSharedLink(db: Db, token: string, network: string): Promise<SharedResult> {
   await assertWithinLimit(db, OPENINGS, network);
-  const link = await db.row<Place & Pick<SharedLink, 'expiresAt'>>`
+  const link = await db.rowOr<Place & Pick<SharedLink, 'expiresAt'>>('link_not_found')`
     update shared_links l set views = l.views + 1, last_seen_at = now()
     from projects p join runs r on r.project_id = p.id
     where l.token_hash = ${hashOf(token)} and p.id = l.project_id and ${holds}
       and r.id = l.run_id and r.content_erased_at is null
     returning l.project_id as "projectId", l.run_id as "runId", l.expires_at as "expiresAt"
   `;
-  if (link === undefined) throw new AppError('link_not_found');
   const { resultSchema, ...run } = await readEndedResult(db, link.projectId, link.runId);
   return { ...run, resultSchema: withoutDescriptions(resultSchema), expiresAt: link.expiresAt };
 }

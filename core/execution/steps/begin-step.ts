@@ -10,21 +10,13 @@ import { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from
 import { toldFactsJson } from '#core/authoring/facts/index.ts';
 import { toldQuestionsJson } from '#core/execution/questions/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
-import { budgetColumns, type Attempt, type Budgets, type Spent } from '#core/usage/index.ts';
-import type { FollowUp, PromptRun, ToldQuestion, TranscriptStep } from '#core/execution/prompt/index.ts';
+import { budgetColumns, type Attempt, type Budgets } from '#core/usage/index.ts';
+import type { FollowUp, PreviousRun, PromptRun, ToldQuestion, TranscriptStep } from '#core/execution/prompt/index.ts';
+import { isWork } from '#core/foundation/engine/index.ts';
 import { runClock, scheduledFor, unwantedReason } from '#core/execution/runs/index.ts';
 import { runStatesBefore } from '#core/execution/run-states/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
-import { sql, type Db, type Sql } from '#lib/database/index.ts';
-import {
-  asksForData,
-  followUpJson,
-  previousDataJson,
-  previousRunJson,
-  previousRunOf,
-  type PreviousRunJson,
-  tellsQuestions,
-} from './told.ts';
+import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** The input of a model step; a preview has the input of a run that is never made. */
 export interface StepRun
@@ -216,13 +208,6 @@ interface FoundRun extends Omit<
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 }
 
-/** Takes back an attempt that must wait: the attempt has sent nothing, so it does not count. */
-export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
-  return sql`
-        update steps set attempt = attempt - 1
-        where run_id = ${runId} and index = ${index} and state = 'started' and attempt = ${attempt}`;
-}
-
 /** Tells whether a run continues: it is running, is not cancelled, and has time left. */
 export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   const run = await db.row<{ wanted: boolean }>`
@@ -239,17 +224,66 @@ export function isAwaited({ runId, index }: { readonly runId: string; readonly i
     where runs.id = ${runId} and runs.state = 'running' and steps.state = 'started')`;
 }
 
-/**
- * Adds the usage of a call, as assignments for an update of `runs` or `steps`: to `input_tokens`,
- * `cached_input_tokens`, `output_tokens`, `reasoning_tokens` and `cost_usd`.
- * @param estimated the column that tells whether any usage was estimated
- */
-export function addUsage({ usage, costUsd }: Spent, estimated: Sql): Sql {
-  return sql`input_tokens = input_tokens + ${usage.inputTokens},
-        cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
-        output_tokens = output_tokens + ${usage.outputTokens},
-        reasoning_tokens = reasoning_tokens + ${usage.reasoningTokens},
-        cost_usd = case when ${costUsd}::numeric is null then cost_usd
-          else coalesce(cost_usd, 0) + ${costUsd}::numeric end,
-        ${estimated} = ${estimated} or ${usage.estimated}`;
+/** Ids of a routine and its project, as expressions of the statement that reads its run. */
+interface RoutineKeys {
+  readonly projectId: Sql;
+  readonly routineId: Sql;
+}
+
+/** A previous run as JSON, where times are strings. */
+export type PreviousRunJson = Omit<PreviousRun, 'finishedAt'> & { readonly finishedAt: string };
+
+/** Selects the previous run of a routine as one JSON value, or null: the first entry of the index of ended runs. */
+export function previousRunJson(run: RoutineKeys): Sql {
+  return sql`(
+    select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p
+    where ${ownedBy(sql`p.routine_id`, run.routineId)} and p.project_id = ${run.projectId} and p.state = 'succeeded'
+      and p.trigger <> 'backfill' and ${isWork(sql`p.trigger`)}
+    order by p.routine_id, p.id desc limit 1
+  )`;
+}
+
+export function previousRunOf({ finishedAt, result }: PreviousRunJson): PreviousRun {
+  return { finishedAt: new Date(finishedAt), result: result === '' ? null : result };
+}
+
+export function asksForData(instructions: Sql): Sql {
+  return sql`${instructions} ~ 'previous[.](data|changes)'`;
+}
+
+export function previousDataJson(run: RoutineKeys): Sql {
+  return sql`(
+    select json_build_object('data', p.data, 'changes', p.changes - 'by') from runs p
+    where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.data is not null
+      and p.trigger <> 'backfill' and ${isWork(sql`p.trigger`)}
+    order by p.compared_at desc limit 1
+  )`;
+}
+
+export function tellsQuestions(definition: Sql): Sql {
+  return sql`(${definition} ->> 'mayAsk' = 'true' or position('answers' in ${definition} ->> 'instructions') > 0)`;
+}
+
+/** Number of the latest questions of a thread in the briefing. */
+const MOST_OF_THREAD = 10;
+
+/** The most characters of each earlier answer. */
+const ANSWER_LENGTH = 4_000;
+
+/** Selects the question of a follow-up as one JSON value, with its result and its thread. */
+function followUpJson(run: Sql): Sql {
+  return sql`(
+    select jsonb_build_object('message', ${run}.message, 'fenced', ${run}.values_fenced, 'result', began.result,
+      'finishedAt', began.finished_at, 'thread', coalesce((
+        select jsonb_agg(jsonb_build_object('message', t.message, 'answer', left(t.result, ${ANSWER_LENGTH}))
+          order by t.id)
+        from (
+          select id, message, result from runs earlier
+          where earlier.follows_up = ${run}.follows_up and earlier.project_id = ${run}.project_id
+            and earlier.state = 'succeeded' and earlier.id < ${run}.id
+          order by earlier.id desc limit ${MOST_OF_THREAD}
+        ) t), '[]'))
+    from (select 1) one
+    left join runs began on began.id = ${run}.follows_up and began.project_id = ${run}.project_id
+  )`;
 }

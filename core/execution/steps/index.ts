@@ -1,6 +1,12 @@
 export { createAccountCaller } from './account/caller.ts';
-export { createModelCaller } from './gateway-caller.ts';
-export { chooseCaller, type ModelCall, type ModelCaller, type ModelResponse, type StepsCore } from './model-call.ts';
+export {
+  chooseCaller,
+  createModelCaller,
+  type ModelCall,
+  type ModelCaller,
+  type ModelResponse,
+  type StepsCore,
+} from './model-call.ts';
 export { performModelStep } from './model-step.ts';
 export { type Preview, previewRun } from './preview.ts';
 export { ModelFailure, recordFailedAttempt, retryDelayMs, Stop, type StepOutcome } from './stop.ts';

@@ -1,15 +1,26 @@
-import type { GatewayCall, GatewayResponse, ServedModel } from '#core/clients/gateway/index.ts';
+import {
+  countsOf,
+  createGatewayClient,
+  GatewayFailure,
+  type AbilityMemory,
+  type GatewayCall,
+  type GatewayResponse,
+  type GatewaySettings,
+  type ServedModel,
+} from '#core/clients/gateway/index.ts';
 import type { Core } from '#core/core.ts';
 import type { Admission } from '#core/execution/admission/index.ts';
 import type { SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { IssuedCall } from '#core/models/calls/index.ts';
 import type { LiveTexts } from '#core/execution/run-events/index.ts';
 import type { ModelConnectionRef } from '#core/models/connections/index.ts';
-import type { ProjectModels } from '#core/models/directory/index.ts';
+import type { AbilityStore, ProjectModels } from '#core/models/directory/index.ts';
 import type { ModelProviders } from '#core/models/providers/index.ts';
+import { reasonAsMessage } from '#core/execution/run-states/index.ts';
 import type { OfferedTool, ToolCallDeps } from '#core/integrations/tools/index.ts';
 import { storable, storableJson } from '#lib/database/index.ts';
 import { parseExact } from '#lib/exact-json/parse.ts';
+import { ModelFailure } from './stop.ts';
 
 /** The core with the parts of other subjects that steps use. */
 export interface StepsCore extends Core, ToolCallDeps {
@@ -67,6 +78,36 @@ export function chooseCaller(callers: { readonly gateway: ModelCaller; readonly 
       await Promise.all([gateway.close(), accounts.close()]);
     },
   };
+}
+
+/** Calls models of the operator's sources. Lessons from their servers are stored for the organization of the call. */
+export function createModelCaller(settings: GatewaySettings & { readonly abilities: AbilityStore }): ModelCaller {
+  const { abilities } = settings;
+  const client = createGatewayClient(settings);
+  return {
+    timeoutMs: settings.timeoutMs,
+    async call(input) {
+      const { served, organizationId } = input;
+      if (served === null) throw new Error('a model of an account is called by its runtime');
+      try {
+        const memory: AbilityMemory = {
+          known: () => abilities.of(served, organizationId),
+          learn: (learned) => abilities.learn(served, organizationId, learned),
+          forget: (learned) => abilities.forget(served, organizationId, learned),
+        };
+        return storedResponse(await client.call(served, input, memory));
+      } catch (error) {
+        throw error instanceof GatewayFailure ? toModelFailure(error) : error;
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+export function toModelFailure({ kind, message, details: { stated, ...details } }: GatewayFailure): ModelFailure {
+  const reason = kind === 'context_exceeded' ? kind : (`model_${kind}` as const);
+  const words = reason === 'model_account_empty' ? reasonAsMessage(reason) : message;
+  return new ModelFailure(reason, words, { ...details, ...(stated === undefined ? {} : { usage: countsOf(stated) }) });
 }
 
 /** Returns a response in its stored form, so that a step works with exactly the recorded values. */

@@ -11,13 +11,13 @@ import { endRun, runClock, unwantedReason, type EndDeps } from '#core/execution/
 import { releaseAttempt } from '#core/usage/index.ts';
 import { persistently, sql, type Db } from '#lib/database/index.ts';
 import { startDeadline, type Deadline } from '#lib/deadline.ts';
-import { beginStep, takeBackAttempt, type StepRun } from './begin-step.ts';
+import { beginStep, type StepRun } from './begin-step.ts';
 import { judgeResponse } from './judge.ts';
 import type { ModelResponse, StepsCore } from './model-call.ts';
 import { prepareStep, type PreparedStep } from './prepare.ts';
 import { recordStep } from './record-step.ts';
 import { reserveStep, type GrantedOutput } from './reserve.ts';
-import { delayAfter, ModelFailure, Stop, type Consequence, type StepOutcome } from './stop.ts';
+import { delayAfter, ModelFailure, Stop, takeBackAttempt, type Consequence, type StepOutcome } from './stop.ts';
 import { settleCutCall, tellAccountEmpty } from './unanswered-calls.ts';
 
 /**

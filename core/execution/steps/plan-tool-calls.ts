@@ -102,7 +102,7 @@ function refusalOf(refusals: readonly ToldRefusal[]): ModelMessage {
   };
 }
 
-/** Reads the call of `finish` in a response; undefined in a run without `finish`. */
+/** Reads the call of `finish` in a response; `absent` in a run without `finish`. */
 export function finishIn(
   { toolCalls }: Pick<ModelResponse, 'toolCalls'>,
   run: EndRule & { readonly tools: readonly Pick<OfferedTool, 'name'>[] },

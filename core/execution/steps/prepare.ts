@@ -20,10 +20,10 @@ import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { databaseTime, persistently, storableJson, type Database, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
 import { AppError } from '#lib/errors.ts';
-import { takeBackAttempt, type StepRun } from './begin-step.ts';
+import type { StepRun } from './begin-step.ts';
 import type { AccountStep, ModelCall, StepsCore } from './model-call.ts';
 import { passGate } from './pass-gate.ts';
-import { delayAfter, Stop } from './stop.ts';
+import { delayAfter, Stop, takeBackAttempt } from './stop.ts';
 
 /** A model step whose call could be made now. */
 export interface PreparedStep extends PreparedOpening {
@@ -201,7 +201,7 @@ export async function prepareOpening(
 }
 
 const AWAY =
-  'The provider of a connection could not be reached to renew a sign-in that has expired. Runs wait for it as long as limits.maxQueueSeconds.';
+  'The provider of a connection could not be reached to renew a sign-in that has expired. The run waited for the provider as long as limits.maxQueueSeconds allows.';
 
 /**
  * Checks that the connections of a run's tools can be used. When a sign-in cannot be renewed just now, the run waits:

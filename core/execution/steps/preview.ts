@@ -22,19 +22,20 @@ import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/inte
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import { definedFields, type StepRun } from './begin-step.ts';
-import type { StepsCore } from './model-call.ts';
-import { findModel, prepareOpening, toolSet } from './prepare.ts';
-import { limitOnUnpriced, outputBound } from './reserve.ts';
-import { Stop } from './stop.ts';
 import {
   asksForData,
+  definedFields,
   previousDataJson,
   previousRunJson,
   previousRunOf,
   type PreviousRunJson,
+  type StepRun,
   tellsQuestions,
-} from './told.ts';
+} from './begin-step.ts';
+import type { StepsCore } from './model-call.ts';
+import { findModel, prepareOpening, toolSet } from './prepare.ts';
+import { limitOnUnpriced, outputBound } from './reserve.ts';
+import { Stop } from './stop.ts';
 
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {
@@ -99,7 +100,7 @@ export async function previewRun(
   } catch (error) {
     if (!(error instanceof Stop) || error.consequence.kind !== 'ends') throw error;
     blocked = error.consequence.ending;
-    // A run that is blocked has a text too, unless its definition cannot be read.
+    // Show the opening of a run that would be stopped too. Only an unreadable definition (`run.blocked`) has none.
     opening = run.blocked === null ? renderPrompt(run, skills) : undefined;
     if (opening !== undefined) inputTokens = countInput({ ...call, messages: openingMessages(opening) });
   }

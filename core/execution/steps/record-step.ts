@@ -8,6 +8,7 @@ import { breakerAfterRun } from '#core/execution/breaker/index.ts';
 import type { RunEnding, StepWarning } from '#core/execution/run-states/index.ts';
 import { seenAtEnd } from '#core/execution/gate/index.ts';
 import {
+  addUsage,
   endedColumns,
   followEnd,
   outcomeOf,
@@ -18,7 +19,7 @@ import {
 import type { PlannedCall } from '#core/integrations/tools/index.ts';
 import { persistently, sql, storable, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
-import { addUsage, isAwaited, type StepRun } from './begin-step.ts';
+import { isAwaited, type StepRun } from './begin-step.ts';
 import { endingByChecks, type JudgedResponse } from './judge.ts';
 import type { ModelResponse } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';

@@ -12,10 +12,10 @@ import {
   type ScopeLimits,
 } from '#core/usage/index.ts';
 import { empty, sql, type Sql } from '#lib/database/index.ts';
-import { takeBackAttempt, type StepRun } from './begin-step.ts';
+import type { StepRun } from './begin-step.ts';
 import type { StepsCore } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
-import { delayAfter, Stop } from './stop.ts';
+import { delayAfter, Stop, takeBackAttempt } from './stop.ts';
 import { settleLostCalls } from './unanswered-calls.ts';
 
 /** The output tokens that a model step may use. */
@@ -183,9 +183,9 @@ export function limitOnUnpriced(
   if (prices !== null || limit === undefined) return undefined;
   const { costScope: scope, maxCostUsdPerMonth } = limit;
   const words = limitInWords({ scope, name: 'maxCostUsdPerMonth', max: maxCostUsdPerMonth ?? '' });
-  return `The model has no prices, so ${words} refuses it. It can be lifted by ${RAISED_BY[scope]}.`;
+  return `The model has no prices, so ${words} refuses it. The limit can be lifted by ${RAISED_BY[scope]}.`;
 }
 
 export function runLimitInWords({ maxTotalTokens }: StepRun): string {
-  return `The run reached limits.maxTotalTokens (${maxTotalTokens}), or too little of it was left for a step. It can be raised by ${RAISED_BY.routine}.`;
+  return `The run reached limits.maxTotalTokens (${maxTotalTokens}), or too few tokens were left for a step. The limit can be raised by ${RAISED_BY.routine}.`;
 }

@@ -7,7 +7,8 @@ import {
   type RunReason,
   type RunState,
 } from '#core/execution/run-states/index.ts';
-import { sql, storable, type Db } from '#lib/database/index.ts';
+import type { Attempt } from '#core/usage/index.ts';
+import { sql, storable, type Db, type Sql } from '#lib/database/index.ts';
 
 /** The outcome of a model step for the workflow. It suffices for taking the next step, and contains nothing private. */
 export type StepOutcome =
@@ -83,6 +84,13 @@ export class Stop extends Error {
 export function delayAfter(waitedMs: number, soonMs = 15_000): number {
   const delayMs = Math.max(Math.min(Math.max(waitedMs / 4, 500), soonMs), waitedMs / 60);
   return Math.round(delayMs * (0.75 + Math.random() / 2));
+}
+
+/** Takes back an attempt that must wait: the attempt has sent nothing, so it does not count. */
+export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
+  return sql`
+        update steps set attempt = attempt - 1
+        where run_id = ${runId} and index = ${index} and state = 'started' and attempt = ${attempt}`;
 }
 
 /** Records the end of a call. @returns false when it had ended already */

@@ -41,7 +41,6 @@ export async function readToolStep(db: Db, runId: string, index: number): Promis
     projectId: sql`s.project_id`,
     routineId: sql`r.routine_id`,
     policyId: sql`(s.tool->>'policyId')`,
-    connectionId: sql`(s.tool->>'connectionId')`,
   });
   const found = await db.row<Omit<ToolStep, 'target'> & { target: TargetJson | null }>`
     select r.state as "runState", r.started_at as "runStartedAt",

@@ -2,6 +2,7 @@ import type { Core } from '#core/core.ts';
 import { usageOf } from '#core/clients/gateway/index.ts';
 import { notifySpending } from '#core/delivery/notifications/index.ts';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { addUsage } from '#core/execution/runs/index.ts';
 import { mailOwnerOfEmptyAccount } from '#core/models/connections/index.ts';
 import {
   findLostCalls,
@@ -14,7 +15,7 @@ import {
 } from '#core/usage/index.ts';
 import { costOf, NO_USAGE, type Usage } from '#core/foundation/cost/index.ts';
 import { empty, persistently, sql, transaction, type Db } from '#lib/database/index.ts';
-import { addUsage, isStillWanted, type StepRun } from './begin-step.ts';
+import { isStillWanted, type StepRun } from './begin-step.ts';
 import type { ModelCall } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
 import { ModelFailure } from './stop.ts';
@@ -76,7 +77,7 @@ async function isCutOff(db: Db, runId: string, call: ModelCall, { error, isOver 
 /** Calls settled at a time: as many as a few workers lose together. The next caller continues. */
 const BATCH = 500;
 
-/** Limit for a waiting step: enough to make room for the step, while the sweep settles the rest. */
+/** The most lost calls that a waiting step settles: enough to make room for itself. The sweep settles the rest. */
 const BATCH_OF_WAITER = 20;
 
 /**

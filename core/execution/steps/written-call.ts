@@ -38,7 +38,7 @@ const MARKS = new RegExp(
     String.raw`<[|｜] ?(?:tool|python_tag|start_action|action_start|plugin)[^>\n]{0,30}>?`,
     // Brackets and fences of Mistral, Gemini and older Qwen models.
     String.raw`\[(?:tool|function)_calls?\]|(?:${'```'}|~~~)tool_(?:code|calls?)|✿FUNCTION✿`,
-    // Channels of gpt-oss, whole and without their marks.
+    // Channels of gpt-oss, with their marks and without.
     String.raw`\bto=(?=functions\.)|<\|channel\|>[^<\n]{0,40}\bto=`,
     // Calls of ReAct, and of Kimi and Gemma without their tokens.
     String.raw`^Action:(?=[^\n]*\n\s*Action Input:)|^functions\.(?=[\w-]+\()|^call:(?=[\w-]+\{)`,

@@ -94,8 +94,8 @@ async function attempt(
   id: string,
 ): Promise<WorkOutcome> {
   const mail = await findWaiting(database, id);
-  if (mail?.sealed == null) return { state: 'cancelled', error: 'it is no longer wanted' };
-  if (mail.isOver) return { state: 'failed', error: 'its link has expired' };
+  if (mail?.sealed == null) return { state: 'cancelled', error: 'the mail is no longer wanted' };
+  if (mail.isOver) return { state: 'failed', error: 'the link in the mail has expired' };
   const content = accountMail.parse(JSON.parse(secrets.open(mail.sealed, place(id))));
   return attemptMail(mailer, { id, ...content, html: accountPage(content, uiOrigin) });
 }

@@ -67,7 +67,6 @@ export interface MailPart {
   readonly sections: readonly MailSection[];
 }
 
-/** A section of a mail, with a heading. */
 export interface MailSection {
   readonly heading: string;
   /** Path of the page in the dashboard that the heading links to. */

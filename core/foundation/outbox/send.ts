@@ -44,7 +44,7 @@ async function ifWaiting(
   send: (message: WaitingMessage) => Promise<WorkOutcome>,
 ): Promise<WorkOutcome> {
   const message = await findWaiting(database, id);
-  return message === undefined ? { state: 'cancelled', error: 'it is no longer wanted' } : send(message);
+  return message === undefined ? { state: 'cancelled', error: 'the message is no longer wanted' } : send(message);
 }
 
 const TIMEOUT_MS = 10_000;

@@ -89,7 +89,12 @@ const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 
  * @throws {AppError} `rate_limited`
  */
 export async function assertMayBeginSignIn(db: Db, userId: string, at: string): Promise<void> {
-  await assertWithinLimit(db, STARTS, `${userId} ${at}`, 'Too many sign-ins were started here; wait a few minutes.');
+  await assertWithinLimit(
+    db,
+    STARTS,
+    `${userId} ${at}`,
+    'You have started too many sign-ins at this provider; wait a few minutes.',
+  );
 }
 
 /**

@@ -91,7 +91,7 @@ export function timingWarnings(timing: TimingFields, now: Date): TimingWarning[]
       : [
           {
             code: 'either_day' as const,
-            message: `It runs ${days}: a day that matches day of month or day of week is enough. To need both, restrict one field and let the instructions check the other.`,
+            message: `The routine runs ${days}: a day needs to match only one of day of month and day of week. To require both, restrict one field and let the instructions check the other.`,
           },
         ]),
     ...(hasNone
@@ -99,7 +99,7 @@ export function timingWarnings(timing: TimingFields, now: Date): TimingWarning[]
           {
             code: 'no_time_in_window' as const,
             message:
-              'The schedule has no time up to endsAt that is left, so it starts no run. Look at startsAt, endsAt and skipDates.',
+              'The schedule has no time left before endsAt, so it starts no run. Check startsAt, endsAt and skipDates.',
           },
         ]
       : []),

@@ -2,7 +2,7 @@ import type { Core } from '#core/core.ts';
 import { chatKindOf, type ChatKind } from '#core/clients/chats/index.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { sql, transaction, type Db } from '#lib/database/index.ts';
-import { AppError, invalid } from '#lib/errors.ts';
+import { invalid } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
 import type { SecretPlace } from '#lib/secrets/index.ts';
@@ -42,10 +42,8 @@ export function listChats(db: Db, projectId: string, page: Page): Promise<Chat[]
 }
 
 /** @throws {AppError} `chat_not_found` */
-export async function readChat(db: Db, projectId: string, id: string): Promise<Chat> {
-  const found = await db.row<Chat>`select ${columns} from chats where id = ${id} and project_id = ${projectId}`;
-  if (found === undefined) throw new AppError('chat_not_found');
-  return found;
+export function readChat(db: Db, projectId: string, id: string): Promise<Chat> {
+  return db.rowOr<Chat>('chat_not_found')`select ${columns} from chats where id = ${id} and project_id = ${projectId}`;
 }
 
 /** Creates a chat. @throws {AppError} `invalid_request` for an address of an unknown chat, `limit_reached` */

@@ -1,7 +1,6 @@
 import type { Core } from '#core/core.ts';
 import { judgeChat, renderChat, type ChatKind, type ChatMessage, type ChatVerdict } from '#core/clients/chats/index.ts';
 import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { postJson, type Exchange } from '#lib/outbound/index.ts';
 import { placeOfAddress } from './chats.ts';
 
@@ -35,10 +34,9 @@ export async function sendTestMessage(
   { projectId, id }: { readonly projectId: string; readonly id: string },
 ): Promise<ChatExchange> {
   const { database } = core;
-  const chat = await database.row<{ id: string; kind: ChatKind; sealedUrl: string }>`
+  const chat = await database.rowOr<{ id: string; kind: ChatKind; sealedUrl: string }>('chat_not_found')`
     select id, kind, sealed_url as "sealedUrl" from chats where id = ${id} and project_id = ${projectId}
   `;
-  if (chat === undefined) throw new AppError('chat_not_found');
   await assertWithinLimit(database, TESTS, id, 'Too many test messages for this chat.');
   return postToChat(core, chat, {
     title: 'Test message',

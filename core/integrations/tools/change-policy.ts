@@ -36,7 +36,7 @@ export async function changePolicy(
   return transaction(database, async (tx) => {
     const { before, change } = await propose(tx, input);
     if (checked !== undefined && checked.before.definitionHash !== before.definitionHash) {
-      throw new AppError('precondition_failed', 'The tool has changed meanwhile.');
+      throw new AppError('precondition_failed', 'The tool was changed by another request meanwhile; read it again.');
     }
     if (isSame(before, change)) return before;
     if (change.state !== 'disabled' && before.state === 'disabled') await assertRoomForTool(tx, routineId);
@@ -68,7 +68,7 @@ async function propose(tx: Db, input: PolicyChangeInput): Promise<{ before: Tool
   const before = await readPolicy(tx, input);
   const { definitionHash } = input.patch;
   if (definitionHash !== undefined && definitionHash !== before.definitionHash) {
-    throw new AppError('precondition_failed', 'The tool has changed since that definition.');
+    throw new AppError('precondition_failed', 'The tool has changed since you read the definition with this hash.');
   }
   return { before, change: decide(before, input.patch, input.by.id) };
 }

@@ -53,7 +53,9 @@ const MAX_SHOWN_SKIPPED = 50;
 export async function discoverTools(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const found = await inTurn(scope.projectId, () => discover(deps, scope, by));
   if (found !== undefined) return found;
-  throw new AppError('rate_limited', 'Other discoveries of this project are waiting.', { 'Retry-After': '10' });
+  throw new AppError('rate_limited', 'Too many discoveries of this project are waiting; try again later.', {
+    'Retry-After': '10',
+  });
 }
 
 /** A project discovers one server at a time: a long response costs every other request of the process. */

@@ -21,6 +21,7 @@ export {
   listPolicies,
   policyUnchanged,
   routinesUsing,
+  readTarget,
   targetJson,
   targetOf,
   type ProjectTool,

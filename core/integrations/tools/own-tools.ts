@@ -66,7 +66,7 @@ interface FinishRule {
   readonly outcome: string;
   /** True if a run may state that no further runs are needed. */
   readonly mayComplete: boolean;
-  /** Most hours by which a run may postpone the next run; null if the run may not postpone it. */
+  /** The most hours by which a run may postpone the next run; null if the run may not postpone it. */
   readonly mayPutOffHours: number | null;
   /** JSON Schema of the result; null for any text. */
   readonly resultSchema: JsonObject | null;

@@ -64,11 +64,10 @@ export async function holdRoutine(
   tx: Db,
   { projectId, routineId }: { projectId: string; routineId: string },
 ): Promise<void> {
-  const found = await tx.row<{ archived: boolean }>`
+  const found = await tx.rowOr<{ archived: boolean }>('routine_not_found')`
     select state = 'archived' as archived from routines where id = ${routineId} and project_id = ${projectId}
     for no key update
   `;
-  if (found === undefined) throw new AppError('routine_not_found');
   if (found.archived) throw new AppError('routine_archived');
 }
 
@@ -114,11 +113,10 @@ export function policyUnchanged(policy: Pick<ToolPolicy, 'id' | 'projectId' | 'u
   )`;
 }
 
-export async function countEnabled(db: Db, routineId: string): Promise<number> {
-  const found = await db.row<{ count: number }>`
+export function countEnabled(db: Db, routineId: string): Promise<number> {
+  return db.value<number>`
     select count(*) as count from tool_policies where routine_id = ${routineId} and state <> 'disabled'
   `;
-  return found?.count ?? 0;
 }
 
 /** The part of a policy that a person sets. */
@@ -131,7 +129,7 @@ export interface PolicyChange {
 }
 
 /** @param readable schemas of a confirmation without their unreadable parts; null if all parts can be read */
-export async function updatePolicy(
+export function updatePolicy(
   tx: Db,
   policy: Pick<ToolPolicy, 'id' | 'projectId' | 'definitionHash'>,
   change: PolicyChange,
@@ -139,7 +137,7 @@ export async function updatePolicy(
 ): Promise<ToolPolicy> {
   const confirms = change.confirmedBy !== undefined;
   const { argumentSchema } = change;
-  const updated = await tx.row<ToolPolicy>`
+  return tx.rowOr<ToolPolicy>('policy_not_found')`
     update tool_policies set
       state = ${change.state}, max_calls_per_run = ${change.maxCallsPerRun},
       argument_schema = ${argumentSchema === null ? null : storableJson(argumentSchema)},
@@ -156,8 +154,6 @@ export async function updatePolicy(
     where id = ${policy.id} and project_id = ${policy.projectId}
     returning ${policyColumns}
   `;
-  if (updated === undefined) throw new AppError('policy_not_found');
-  return updated;
 }
 
 /** A tool that a version of a routine lets its runs call, as confirmed at that time. */
@@ -190,17 +186,32 @@ export interface ToolTarget {
   readonly connection: Connection;
 }
 
+/** Reads policy and connection of a call; undefined if the policy is gone. */
+export async function readTarget(
+  db: Db,
+  { projectId, routineId }: { readonly projectId: string; readonly routineId: string },
+  policyId: string,
+): Promise<ToolTarget | undefined> {
+  const target = targetJson({
+    projectId: sql`${projectId}`,
+    routineId: sql`${routineId}`,
+    policyId: sql`${policyId}`,
+  });
+  const found = await db.value<TargetJson | null>`select ${target}`;
+  return found === null ? undefined : targetOf(found);
+}
+
 /**
  * Selects policy and connection of a call as one JSON value, for a statement that also reads other data of the call;
- * null if the policy or its connection is gone.
+ * null if the policy is gone.
  */
-export function targetJson(ids: { projectId: Sql; routineId: Sql; policyId: Sql; connectionId: Sql }): Sql {
+export function targetJson(ids: { projectId: Sql; routineId: Sql; policyId: Sql }): Sql {
   return sql`(
     select jsonb_build_object('policy', to_jsonb(policy), 'connection', to_jsonb(connection))
     from (select ${policyColumns} from tool_policies) policy, (select ${connectionColumns} from connections) connection
     where policy.id = ${ids.policyId} and policy."routineId" = ${ids.routineId}
       and policy."projectId" = ${ids.projectId}
-      and connection.id = ${ids.connectionId} and connection."projectId" = ${ids.projectId}
+      and connection.id = policy."connectionId" and connection."projectId" = ${ids.projectId}
   )`;
 }
 

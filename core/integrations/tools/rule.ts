@@ -19,7 +19,7 @@ export interface ToolRule {
   readonly definitionHash: string;
   readonly conditions: readonly RuleCondition[];
   readonly expiresAt: Date | null;
-  /** Most calls that the rule lets through; null for no limit. */
+  /** The most calls that the rule lets through; null for no limit. */
   readonly maxUses: number | null;
   readonly uses: number;
   readonly createdBy: string | null;

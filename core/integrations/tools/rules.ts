@@ -45,18 +45,21 @@ export function createRule(
   return transaction(database, async (tx) => {
     await holdRoutine(tx, rule);
     const { state, confirmedHash, toolName } = await readPolicy(tx, rule);
-    if (state !== 'hold') throw new AppError('invalid_request', 'The tool does not hold its calls (state: hold).');
+    if (state !== 'hold')
+      throw new AppError('invalid_request', 'Only a tool whose policy has the state hold takes standing rules.');
     if ((await standingRules(tx, { id: policyId, projectId, confirmedHash })).length >= MAX_RULES) {
-      throw new AppError('limit_reached', `A tool may have ${MAX_RULES} standing rules; revoke one first.`);
+      throw new AppError(
+        'limit_reached',
+        `The tool has ${MAX_RULES} standing rules, the most allowed; revoke one first.`,
+      );
     }
-    const made = await tx.row<ToolRule>`
+    const made = await tx.rowOr<ToolRule>('internal_error')`
       insert into tool_rules (id, project_id, policy_id, definition_hash, conditions, expires_at, max_uses, created_by)
       values (${id}, ${projectId}, ${policyId}, ${confirmedHash}, ${storableJson(conditions)}::jsonb, ${expiresAt},
         ${maxUses}, ${by.id})
       on conflict (id) do update set id = excluded.id where tool_rules.project_id = excluded.project_id
       returning ${ruleColumns}
     `;
-    if (made === undefined) throw new AppError('internal_error');
     const until = expiresAt?.toISOString() ?? null;
     const details = { routineId, policyId, tool: toolName, rule: ruleInWords(made), maxUses, expiresAt: until };
     await recordProjectAudit(tx, { by, projectId, action: 'tool_rule.created', targetId: id, details });
@@ -83,11 +86,10 @@ export function revokeRule(
 ): Promise<ToolRule> {
   return transaction(database, async (tx) => {
     await readPolicy(tx, { projectId, routineId, policyId });
-    const before = await tx.row<ToolRule>`
+    const before = await tx.rowOr<ToolRule>('tool_rule_not_found')`
       select ${ruleColumns} from tool_rules
       where id = ${ruleId} and policy_id = ${policyId} and project_id = ${projectId} for update
     `;
-    if (before === undefined) throw new AppError('tool_rule_not_found');
     if (before.revokedAt !== null) return before;
     const revoked = await tx.row<ToolRule>`
       update tool_rules set revoked_at = now()

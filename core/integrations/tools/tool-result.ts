@@ -127,7 +127,6 @@ export interface ToolRecord {
   /** Name of the connection at the time of the call. */
   readonly connectionName: string | null;
   readonly policyId: string | null;
-  /** Arguments as JSON text. */
   readonly arguments: string | null;
   readonly argumentsLength: number | null;
   readonly isError: boolean | null;

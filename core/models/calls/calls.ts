@@ -11,7 +11,7 @@ export interface CallOrder {
   readonly runId: string;
   readonly step: number;
   readonly credentialVersion: number;
-  /** Most calls at a time on one account, from the provider's file. */
+  /** The most calls at a time on one account, from the provider's file. */
   readonly concurrency: number;
   /** Deadline of the call in Unix milliseconds. */
   readonly deadline: number;

@@ -144,7 +144,7 @@ export function revocationKind(deps: AccountsCore): RequestKind {
   };
 }
 
-const UNSUPPORTED: WorkOutcome = { state: 'cancelled', error: 'its issuer has no way to revoke tokens' };
+const UNSUPPORTED: WorkOutcome = { state: 'cancelled', error: 'the issuer has no way to revoke tokens' };
 
 async function attempt(deps: AccountsCore, connectionId: string): Promise<WorkOutcome> {
   const kept = await deps.database.row<{
@@ -158,17 +158,17 @@ async function attempt(deps: AccountsCore, connectionId: string): Promise<WorkOu
     where r.connection_id = ${connectionId}
   `;
   if (kept === undefined) return UNSUPPORTED;
-  if (kept.isGivenUp) return { state: 'failed', error: 'it was tried for a day' };
+  if (kept.isGivenUp) return { state: 'failed', error: 'the revocation was tried for a day' };
   const provider = deps.modelProviders.find(kept.provider);
   if (provider === undefined || provider.identity !== kept.providerIdentity) {
-    return { state: 'retry', error: 'its provider is switched off or was replaced' };
+    return { state: 'retry', error: 'the provider is switched off or was replaced' };
   }
   try {
     const opened = modelCredential.parse(JSON.parse(deps.secrets.open(kept.sealed, place(connectionId))));
     if (opened.kind !== 'oauth') return UNSUPPORTED;
     return (await revokeTokens(deps, provider, opened)) === 'revoked' ? { state: 'done' } : UNSUPPORTED;
   } catch {
-    return { state: 'retry', error: 'its issuer could not be asked, or did not revoke it' };
+    return { state: 'retry', error: 'the issuer could not be asked, or did not revoke the token' };
   }
 }
 

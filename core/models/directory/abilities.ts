@@ -22,11 +22,6 @@ const FRESH_MS = 60_000;
 /** An upgrade may give a server new abilities, so each lesson is tested again after a week. */
 const IS_OLD = sql`learned_at < now() - interval '7 days'`;
 
-interface Learned extends ServedModel {
-  readonly organizationId: string;
-  readonly abilities: ModelAbilities;
-}
-
 export function createAbilityStore({ database, log }: { database: Db; log: Log }): AbilityStore {
   let known = new Map<string, ModelAbilities>();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -64,7 +59,7 @@ export function createAbilityStore({ database, log }: { database: Db; log: Log }
       if (performance.now() - readAt < FRESH_MS) return;
       readAt = performance.now();
       try {
-        const found = await database.rows<Learned>`
+        const found = await database.rows<ServedModel & { organizationId: string; abilities: ModelAbilities }>`
           select organization_id as "organizationId", source, model_id as "modelId",
             jsonb_object_agg(ability, value) as abilities
           from model_lessons where not ${IS_OLD} group by 1, 2, 3

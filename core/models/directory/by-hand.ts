@@ -6,8 +6,7 @@ import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { assertAdmin } from '#core/accounts/organizations/index.ts';
 import { transaction, type Database } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import type { Looking } from './directory.ts';
-import type { FigureOrigin, Figures, ModelOption, SomeFigures } from './model.ts';
+import type { FigureOrigin, Figures, Looking, ModelOption, SomeFigures } from './model.ts';
 
 /** A change of the figures that an organization entered for a model; null removes a figure. */
 export interface FiguresPatch {
@@ -86,7 +85,7 @@ export async function patchFigures(
 ): Promise<void> {
   const { served, origins, modelId } = option;
   const { organizationId, by, patch } = input;
-  if (served === null) throw new AppError('invalid_model', 'modelId: not a model of a source');
+  if (served === null) throw new AppError('invalid_model', 'modelId: no model source lists this model');
   await transaction(database, async (tx) => {
     await assertAdmin(tx, { organizationId, userId: by.id });
     if (patch.prices && maxCostUsdPerOrganization !== undefined) {
@@ -97,12 +96,15 @@ export async function patchFigures(
     if (known.length > 0) {
       throw invalid(known.map((path) => ({ path, message: KNOWN[origins[path] ?? ''] ?? '' })));
     }
-    const before = await tx.row<{ count: number }>`
-      select count(*)::int as count from model_figures
+    const others = await tx.value<number>`
+      select count(*) from model_figures
       where organization_id = ${organizationId} and (source, model_id) <> (${served.source}, ${served.modelId})
     `;
-    if ((before?.count ?? 0) >= MAX_MODELS) {
-      throw new AppError('limit_reached', `At most ${MAX_MODELS} models have figures by hand.`);
+    if (others >= MAX_MODELS) {
+      throw new AppError(
+        'limit_reached',
+        `${MAX_MODELS} models of the organization have figures by hand, the most allowed.`,
+      );
     }
     const changed = JSON.stringify(patch);
     const { contextTokens, maxOutputTokens, prices } = patch;
@@ -129,8 +131,8 @@ export async function patchFigures(
 const FIGURE_NAMES = ['contextTokens', 'maxOutputTokens', 'prices'] as const satisfies (keyof Figures)[];
 
 const KNOWN: Readonly<Record<string, string>> = {
-  list: 'its server states it, and that counts',
-  operator: 'the operator states it, and that counts',
-  local: 'it runs on a server of the operator and costs nothing',
-  learned: 'its server has named it, and that counts',
+  list: 'the model’s server states this figure, which takes precedence',
+  operator: 'the operator states this figure, which takes precedence',
+  local: 'the model runs on a server of the operator and costs nothing',
+  learned: 'the model’s server has named this figure, which takes precedence',
 };

@@ -1,18 +1,105 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { subjectOf, type ServedModel } from '#core/clients/gateway/index.ts';
+import { subjectOf } from '#core/clients/gateway/index.ts';
+import type { Core } from '#core/core.ts';
+import { listOfferedModels, type OfferedModel } from '#core/models/connections/index.ts';
+import type { ModelProviders } from '#core/models/providers/index.ts';
 import type { ModelSource } from '#lib/config/index.ts';
-import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { AbilityStore } from './abilities.ts';
-import type { ModelOption, ModelReference, SomeFigures } from './model.ts';
+import type { FigureStore } from './by-hand.ts';
+import { isModelProvider, sameModel, type Looking, type ModelOption, type ModelReference } from './model.ts';
 import {
   createCachedSource,
   type CachedSource,
   type CacheSettings,
+  type KnownNames,
   type SourceState,
   optionOf,
   type SourcedModel,
 } from './source.ts';
+
+/** Models for routines of a project: models of the operator's sources, and of people's accounts. */
+export interface ProjectModels {
+  /**
+   * Returns the newest lists of the sources, followed by the models of the accounts.
+   * @throws {AppError} `models_unavailable` when no source has ever given a list
+   */
+  list(projectId: string): Promise<ModelList>;
+  /** Finds the option that a reference names; a model of an account needs no request to a source. */
+  find(projectId: string, reference: ModelReference): Promise<ModelOption | undefined>;
+  /** Says why no model is found for a reference. */
+  explainAbsence(reference: ModelReference): string | undefined;
+  sources(): Promise<readonly SourceState[]>;
+}
+
+export interface ProjectModelsDeps extends Pick<Core, 'database'> {
+  readonly modelProviders: ModelProviders;
+  readonly directory: ModelDirectory;
+  readonly figures: FigureStore;
+}
+
+/**
+ * Joins the directory of the sources with the catalogues of accounts. The catalogues are read from the database each
+ * time, so that an account's models disappear as soon as the account cannot be used.
+ */
+export function createProjectModels({
+  database,
+  modelProviders,
+  directory,
+  figures,
+}: ProjectModelsDeps): ProjectModels {
+  const offered = async (projectId: string, connectionId?: string): Promise<ModelOption[]> => {
+    if (modelProviders.enabled.length === 0) return [];
+    const models = await listOfferedModels(database, modelProviders, projectId, connectionId);
+    return models.flatMap((model) => optionOfAccount(model, modelProviders));
+  };
+  return {
+    async list(projectId) {
+      const looking = await figures.of(projectId);
+      const [list, accounts] = await Promise.all([directory.list(looking), offered(projectId)]);
+      return { ...list, options: [...list.options, ...accounts] };
+    },
+    async find(projectId, reference) {
+      const { connectionId } = reference;
+      if (connectionId === null) return directory.find(reference, await figures.of(projectId));
+      const options = await offered(projectId, connectionId);
+      return options.find((option) => sameModel(option, reference));
+    },
+    explainAbsence: ({ provider, connectionId, modelId }) =>
+      provider === 'gateway' && connectionId === null ? directory.explainAbsence(modelId) : undefined,
+    sources: () => directory.sources(),
+  };
+}
+
+/**
+ * Makes the option of an account's model. The owner of the account pays for the model, at a price that no provider
+ * states.
+ */
+function optionOfAccount(
+  { provider, connectionId, id, name, contextTokens }: OfferedModel,
+  modelProviders: ModelProviders,
+): ModelOption[] {
+  if (!isModelProvider(provider)) return [];
+  const takeSchemas = modelProviders.find(provider)?.file.api.options.structuredOutputs ?? false;
+  return [
+    {
+      provider,
+      connectionId,
+      modelId: id,
+      name,
+      contextTokens,
+      maxOutputTokens: null,
+      abilities: { structuredOutputs: Array.isArray(takeSchemas) ? takeSchemas.includes(id) : takeSchemas },
+      served: null,
+      prices: null,
+      origins: {
+        contextTokens: contextTokens === null ? null : 'list',
+        maxOutputTokens: null,
+        prices: null,
+      },
+    },
+  ];
+}
 
 export interface ModelList {
   readonly options: readonly ModelOption[];
@@ -20,13 +107,6 @@ export interface ModelList {
   readonly fetchedAt: Date;
   /** True when a source cannot be reached now and its last list is used. */
   readonly stale: boolean;
-}
-
-/** An organization that looks for models. */
-export interface Looking {
-  readonly organizationId: string;
-  /** Returns the figures that the organization entered for a model. */
-  byHand(model: ServedModel): SomeFigures | undefined;
 }
 
 export interface ModelDirectory {
@@ -147,7 +227,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     explainAbsence(modelId) {
       const alias = named(modelId);
       if (alias !== undefined) {
-        return `${subjectOf(alias.source.state())} does not list the model ${alias.rest} any more.`;
+        return `${subjectOf(alias.source.state())} no longer lists the model ${alias.rest}.`;
       }
       const now = sources.flatMap((source) => {
         const model = source.find(modelId);
@@ -156,10 +236,10 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
       const [prefix, ...rest] = modelId.split('/');
       const chosenAgain = now.length === 0 ? '' : ` Where ${now.join(' or ')} will do, choose that.`;
       if (isTaken(modelId)) {
-        return `The model source ${prefix} is not configured any more, and its model ${rest.join('/')} with it.${chosenAgain}`;
+        return `The model source ${prefix} is no longer configured, so its model ${rest.join('/')} is gone too.${chosenAgain}`;
       }
       if (now.length > 0) {
-        return `There is more than one model source by now, and the model has to be chosen again as ${now.join(' or ')}.`;
+        return `There is now more than one model source, so choose the model again as ${now.join(' or ')}.`;
       }
       const configured = sources.map(({ source }) => source.name).join(', ');
       const missing = rest.length === 0 ? '' : `, and none is called ${prefix}`;
@@ -175,43 +255,4 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
 
 function patience(): Promise<void> {
   return sleep(PATIENCE_MS, undefined, { ref: false });
-}
-
-/** Names that sources of this installation have put before the ids of their models. */
-export interface KnownNames {
-  /**
-   * Records the names of this process's sources once, and reads the names that other processes recorded, at most once a
-   * minute.
-   */
-  refresh(): Promise<void>;
-  /** Returns true for a name whose source is no longer configured. */
-  isFormer(name: string): boolean;
-}
-
-const FRESH_MS = 60_000;
-
-/**
- * Remembers the names that sources have had. Otherwise `openai/gpt-5` of a removed source could be read as the id of a
- * model at another source.
- */
-export function createKnownNames(database: Db, sources: readonly ModelSource[]): KnownNames {
-  const present = new Set(sources.map(({ name }) => name));
-  const prefixes = sources.length > 1 ? sources.filter(({ prefix }) => prefix) : [];
-  let known = new Set<string>();
-  let readAt = Number.NEGATIVE_INFINITY;
-  return {
-    async refresh() {
-      if (performance.now() - readAt < FRESH_MS) return;
-      const names = prefixes.map(({ name }) => name);
-      if (names.some((name) => !known.has(name))) {
-        await database.run`
-          insert into model_source_names (name) select unnest(${names}::text[]) on conflict do nothing
-        `;
-      }
-      const found = await database.rows<{ name: string }>`select name from model_source_names`;
-      known = new Set(found.map(({ name }) => name));
-      readAt = performance.now();
-    },
-    isFormer: (name) => known.has(name) && !present.has(name),
-  };
 }

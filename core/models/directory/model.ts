@@ -26,7 +26,7 @@ export type FigureOrigin = (typeof FIGURE_ORIGINS)[number];
 /** Figures of a model that measure and price its steps; null when unknown. */
 export interface Figures {
   readonly contextTokens: number | null;
-  /** Most tokens that the model writes in one response. */
+  /** The most tokens that the model writes in one response. */
   readonly maxOutputTokens: number | null;
   /** Runs on a model without prices have no cost. */
   readonly prices: Prices | null;
@@ -51,6 +51,13 @@ export function sameModel(a: ModelReference, b: ModelReference): boolean {
 
 /** Figures from one origin; some may be missing. */
 export type SomeFigures = { readonly [Name in keyof Figures]?: Figures[Name] | undefined };
+
+/** An organization that looks for models. */
+export interface Looking {
+  readonly organizationId: string;
+  /** Returns the figures that the organization entered for a model. */
+  byHand(model: ServedModel): SomeFigures | undefined;
+}
 
 interface Completed {
   readonly figures: Figures;

@@ -14,6 +14,7 @@ import {
   type ServedModel,
 } from '#core/clients/gateway/index.ts';
 import type { ModelDialect, ModelSource } from '#lib/config/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import { firstKnown, type FigureOrigin, type ModelOption, type SomeFigures } from './model.ts';
 
@@ -209,5 +210,44 @@ export function createCachedSource(source: ModelSource, settings: CacheSettings)
         fetchedAt: last?.fetchedAt ?? null,
       };
     },
+  };
+}
+
+/** Names that sources of this installation have put before the ids of their models. */
+export interface KnownNames {
+  /**
+   * Records the names of this process's sources once, and reads the names that other processes recorded, at most once a
+   * minute.
+   */
+  refresh(): Promise<void>;
+  /** Returns true for a name whose source is no longer configured. */
+  isFormer(name: string): boolean;
+}
+
+const NAMES_FRESH_MS = 60_000;
+
+/**
+ * Remembers the names that sources have had. Otherwise `openai/gpt-5` of a removed source could be read as the id of a
+ * model at another source.
+ */
+export function createKnownNames(database: Db, sources: readonly ModelSource[]): KnownNames {
+  const present = new Set(sources.map(({ name }) => name));
+  const prefixes = sources.length > 1 ? sources.filter(({ prefix }) => prefix) : [];
+  let known = new Set<string>();
+  let readAt = Number.NEGATIVE_INFINITY;
+  return {
+    async refresh() {
+      if (performance.now() - readAt < NAMES_FRESH_MS) return;
+      const names = prefixes.map(({ name }) => name);
+      if (names.some((name) => !known.has(name))) {
+        await database.run`
+          insert into model_source_names (name) select unnest(${names}::text[]) on conflict do nothing
+        `;
+      }
+      const found = await database.rows<{ name: string }>`select name from model_source_names`;
+      known = new Set(found.map(({ name }) => name));
+      readAt = performance.now();
+    },
+    isFormer: (name) => known.has(name) && !present.has(name),
   };
 }

@@ -16,7 +16,7 @@ export const CANNOT_CONNECT = {
   session_required: 'A person connects their own account, in a browser session.',
   provider_disabled: 'The operator has switched this provider off.',
   provider_mismatch:
-    'The service and its provider runtime have different files of this provider. The operator has to give both the same file.',
+    'The service and its provider runtime have different files of this provider. The operator has to give the same file to both.',
   runtime_unavailable: 'The provider runtime cannot be reached just now.',
 } as const;
 

@@ -87,13 +87,13 @@ async function takeAll(tx: Db, input: { organizationId: string; plan: Plan; want
   if (granted < wanted) {
     throw new AppError(
       'allowance_exceeded',
-      `The backfill needs ${wanted} runs, and ${granted} of the ${PLANS[plan].runsPerPeriod} that the ${plan} plan allows a period are left. Nothing was started.`,
+      `The backfill needs ${wanted} runs, and only ${granted} of the ${PLANS[plan].runsPerPeriod} that the ${plan} plan allows a period are left. Nothing was started.`,
     );
   }
   const waiting = await occurrences.countWaitingBackfills(tx, organizationId);
   if (waiting + wanted <= MAX_WAITING) return;
   throw new AppError(
     'limit_reached',
-    `At most ${MAX_WAITING} runs of backfills of an organization can wait, and ${waiting} do: ${wanted} more are too many.`,
+    `${waiting} backfill runs of the organization wait, and at most ${MAX_WAITING} may: ${wanted} more are too many.`,
   );
 }

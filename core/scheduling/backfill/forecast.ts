@@ -51,7 +51,7 @@ export function notAccepted(forecast: Forecast): AppError {
   const { total, perRun } = forecast;
   const { count, first, last } = forecast.runs;
   const come = `${count} ${count === 1 ? 'run' : 'runs'}, from ${first?.toISOString()} to ${last?.toISOString()}, are forecast to use ${inWords(total.p50)} (p50) or ${inWords(total.p95)} (p95), by ${BASES[perRun.basis]}.`;
-  const accept = 'With acceptForecast: true that is accepted, and they start.';
+  const accept = 'Send acceptForecast: true to accept this usage and start the runs.';
   const said = [come, overLimit(forecast), accept].filter((each) => each !== undefined);
   return new AppError('forecast_not_accepted', said.join(' '));
 }

@@ -119,7 +119,7 @@ async function assertPast(
   `;
   if (kept === undefined) throw new AppError('project_not_found');
   const faults: Fault[] = [];
-  if (from > to) faults.push({ path: 'from', message: 'must not be later than to' });
+  if (from > to) faults.push({ path: 'from', message: 'must not be later than `to`' });
   if (to > kept.now) faults.push({ path: 'to', message: 'must not be in the future' });
   if (from < kept.since) {
     const message = `must not be before ${kept.since.toISOString()}: older runs are no longer kept, so a backfill could repeat them`;

@@ -52,7 +52,7 @@ interface RoutineBehind extends OfRoutine {
 /** A run whose held calls wait for a person. */
 interface HoldingRun extends OfRoutine {
   readonly runId: string;
-  /** The first of its open actions. */
+  /** The first open action of the run. */
   readonly actionId: string;
   /** Number of open actions of the run. */
   readonly calls: number;

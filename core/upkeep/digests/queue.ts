@@ -76,10 +76,10 @@ async function queueOne(tx: Db, userId: string): Promise<void> {
 async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
   // The previous release takes no work from the queue. If both releases locked row by row, each would get some rows and
   // send a separate mail.
-  const lock = await tx.row<{ taken: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken
+  const isLocked = await tx.value<boolean>`
+    select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0))
   `;
-  if (lock?.taken !== true) return [];
+  if (!isLocked) return [];
   return tx.rows<HeldDigest>`
     select d.project_id as "projectId", d.frequency, d.weekday, d.hour, d.timezone, d.next_at as "nextAt",
       d.covered_until as "coveredUntil", d.last_date::text as "lastDate", p.organization_id as "organizationId",

@@ -11,7 +11,6 @@ export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday',
 /** When a person gets the digest of a project. */
 interface DigestTimes {
   readonly frequency: (typeof FREQUENCIES)[number];
-  /** The day of a weekly digest. */
   readonly weekday: (typeof WEEKDAYS)[number];
   /** Hour of the day in the time zone. */
   readonly hour: number;

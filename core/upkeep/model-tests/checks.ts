@@ -70,13 +70,13 @@ export const CHECKS_TO_MAKE: readonly ModelCheck[] = [
       if (call !== undefined) {
         const { a, b } = isJsonObject(call.input) ? call.input : {};
         const isRight = Number(a) === 2 && Number(b) === 3;
-        const words = `It called the tool with ${quoted(JSON.stringify(call.input))}`;
+        const words = `The model called the tool with ${quoted(JSON.stringify(call.input))}`;
         return { passed: isRight, words, shows: { tools: true } };
       }
       const words =
         toolCalls.length > 0
-          ? 'It called a tool in a form that cannot be used.'
-          : `It called no tool. ${text.trim() === '' ? 'It wrote nothing.' : `It wrote: ${quoted(text)}`}`;
+          ? 'The model called a tool in an unusable form.'
+          : `The model called no tool. ${text.trim() === '' ? 'It wrote nothing.' : `It wrote: ${quoted(text)}`}`;
       // A small model may have misunderstood the request, so the failed check shows nothing about the server.
       return { passed: false, words, shows: {} };
     },
@@ -91,8 +91,8 @@ export const CHECKS_TO_MAKE: readonly ModelCheck[] = [
       const { country, capital } = isJsonObject(data) ? data : {};
       const passed = typeof country === 'string' && typeof capital === 'string';
       const words = passed
-        ? `It kept to the schema: ${quoted(text)}`
-        : `It did not keep to the schema: ${quoted(text)}`;
+        ? `The model kept to the schema: ${quoted(text)}`
+        : `The model did not keep to the schema: ${quoted(text)}`;
       return { passed, words, shows: { structuredOutputs: passed } };
     },
     refused: (words) =>

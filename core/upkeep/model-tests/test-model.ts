@@ -65,7 +65,12 @@ export async function testModel(
 ): Promise<ModelTest> {
   const { database, abilities } = deps;
   const charge = { ...where, modelId: option.modelId, purpose: 'model-tests' } as const;
-  await assertWithinLimit(database, TESTS, where.organizationId, `At most ${TESTS.limit} tests of models an hour.`);
+  await assertWithinLimit(
+    database,
+    TESTS,
+    where.organizationId,
+    `The organization has made ${TESTS.limit} model tests in this hour, the most allowed.`,
+  );
   const estimate = estimateOf(option);
   const { value: checks, ...spent } = await spendBesideRuns(
     deps,
@@ -97,13 +102,10 @@ interface Made {
   readonly isOver: boolean;
 }
 
-interface ToMake {
-  readonly option: TestedModel;
-  readonly check: ModelCheck;
-  readonly organizationId: string;
-}
-
-async function make({ caller }: ModelTestDeps, { option, check, organizationId }: ToMake): Promise<Made> {
+async function make(
+  { caller }: ModelTestDeps,
+  { option, check, organizationId }: { option: TestedModel; check: ModelCheck; organizationId: string },
+): Promise<Made> {
   // Only the first check sets earlier lessons aside, to test them again. The later checks use what this test has found.
   const afresh = check.kind === 'text';
   const call = { ...callOf(option, check, AbortSignal.timeout(CHECK_MS)), organizationId, afresh };
@@ -121,7 +123,7 @@ async function make({ caller }: ModelTestDeps, { option, check, organizationId }
     if (call.signal.aborted) {
       // The server has received the input, and may bill it.
       const usage = { ...NO_USAGE, inputTokens: countInput(call), estimated: true };
-      const words = `It gave no answer in ${CHECK_MS / 1_000} s.`;
+      const words = `The model gave no answer in ${CHECK_MS / 1_000} s.`;
       return { result: result(false, words), usage, shows: {}, isOver: true };
     }
     if (!(error instanceof ModelFailure)) throw error;

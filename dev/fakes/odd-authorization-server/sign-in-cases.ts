@@ -102,7 +102,7 @@ export const SIGN_INS: readonly OddCase[] = [
   {
     name: 'names the resource of another',
     answers: { resource: () => ({ resource: 'https://bank.example.com/mcp' }) },
-    refusal: /The tool server gives another address as its own/,
+    refusal: /The metadata of the tool server names another server as the resource/,
   },
   // Cases about registrations.
   {

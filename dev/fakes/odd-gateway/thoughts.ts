@@ -1,6 +1,6 @@
 import { chunk, DONE, ends, fails, REPORT, says, stream, succeeds, USAGE, type OddCase } from './case.ts';
 
-/** Writes thinking into the text in this form, in small pieces that end within its tags. */
+/** Makes the case of a streamed text that holds thinking, cut within its tags: the thinking must be taken out. */
 function isTaken(name: string, text: string, thinking: string): OddCase {
   const pieces = text.match(/[\s\S]{1,5}/g) ?? [];
   const answer = stream(...pieces.map((each) => says(each)), chunk({}, 'stop'), USAGE, DONE);

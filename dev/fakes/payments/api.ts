@@ -27,7 +27,7 @@ export interface ApiRequest {
 /** Objects on one page of a list: few, so that tests read several pages. */
 const PAGE = 2;
 
-/** Most items within a subscription. Further items are only in the list of its items. */
+/** The most items within a subscription. Further items are only in the list of the subscription's items. */
 const ITEMS = 10;
 
 /** Handles a request on the ledger. `origin` is the address of the hosted pages. */

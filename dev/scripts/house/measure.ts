@@ -33,12 +33,12 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 
 /** Limits of files and lines by room. docs/adr/0038-budgets-of-rooms.md says how to raise one. */
 const BUDGETS = {
-  core: { files: 455, lines: 50_500 },
+  core: { files: 451, lines: 50_300 },
   lib: { files: 102, lines: 8_950 },
-  api: { files: 121, lines: 15_150 },
-  activities: { files: 4, lines: 200 },
+  api: { files: 119, lines: 14_100 },
+  activities: { files: 1, lines: 175 },
   workers: { files: 21, lines: 1_300 },
-  workflows: { files: 5, lines: 350 },
+  workflows: { files: 4, lines: 350 },
   runtime: { files: 31, lines: 3_000 },
   'ui/src': { files: 358, lines: 42_850 },
 };

@@ -65,7 +65,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the signature of a webhook leaves its body out',
-    file: 'core/delivery/webhooks/send.ts',
+    file: 'core/delivery/webhooks/attempt.ts',
     from: '${message.id}.${timestamp}.${message.body}',
     to: '${message.id}.${timestamp}.',
     tests: ['test/core/delivery/webhooks/signature.test.ts'],

@@ -18,7 +18,7 @@ export interface components {
             arguments: {
                 [key: string]: unknown;
             } | null;
-            /** @description The same as JSON text for people, with all digits; invisible characters are written as escapes. */
+            /** @description The arguments as JSON text for people, with all digits; invisible characters are written as escapes. */
             argumentsText: string | null;
             connectionId: string;
             connectionName: string;
@@ -36,23 +36,23 @@ export interface components {
             errorMessage: string | null;
             /**
              * Format: date-time
-             * @description Without a decision by then it is rejected as `expired`.
+             * @description An action without a decision by then is rejected as `expired`.
              */
             expiresAt: string;
             /** @description RFC 3339, UTC. */
             finishedAt: string | null;
             id: string;
             isError: boolean | null;
-            /** @description The last run that asked for it while it was open. */
+            /** @description The last run that asked for the open call. */
             lastRunId: string;
-            /** @description Text of the model beside the call. */
+            /** @description Text that the model wrote beside the call. */
             modelReason: string | null;
             /** @description Note of the person who rejected it. */
             note: string | null;
             policyId: string;
             /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
             reason: string | null;
-            /** @description Actions whose results its arguments contain; they are sent first. */
+            /** @description Actions that are sent first, as the arguments use their results. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -62,18 +62,18 @@ export interface components {
             resultLength: number | null;
             routineId: string;
             routineName: string;
-            /** @description The run that asked first. */
+            /** @description The run that asked for the call first. */
             runId: string;
             /** @description RFC 3339, UTC. */
             sentAt: string | null;
             /**
-             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, and nothing says whether it did; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent yet. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, which nothing confirms; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
-            /** @description How often runs have asked for it. */
+            /** @description How often runs have asked for the call. */
             times: number;
-            /** @description Name at its server. */
+            /** @description Name of the tool at its server. */
             toolName: string;
         };
         ActionDetail: components["schemas"]["Action"] & {
@@ -98,11 +98,11 @@ export interface components {
             id: string;
         };
         ActionDifference: {
-            /** @description Missing if it was removed. */
+            /** @description The later value; missing if the argument was removed. */
             after?: unknown;
-            /** @description Missing if it was added. */
+            /** @description The earlier value; missing if the argument was added. */
             before?: unknown;
-            /** @description JSON Pointer (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to the changed argument. */
             path: string;
         };
         ActionEvent: {
@@ -135,9 +135,9 @@ export interface components {
             url: string;
         };
         ActionVerdict: {
-            /** @description Null where it was refused. */
+            /** @description The decided action; null if the decision was refused. */
             action: components["schemas"]["Action"] | null;
-            /** @description Why it was refused; null where it was decided. */
+            /** @description Why the decision was refused; null if the action was decided. */
             error: components["schemas"]["ConnectionError"] | null;
             id: string;
         };
@@ -153,7 +153,7 @@ export interface components {
              */
             acceptForecast?: boolean;
             /**
-             * @description Refuses it where its forecast says that a limit runs out within 30 days.
+             * @description Refuses the activation if the forecast says that a limit runs out within 30 days.
              * @default false
              */
             refuseOverBudget?: boolean;
@@ -161,7 +161,7 @@ export interface components {
         Activation: {
             /** @description The latest manual run that has succeeded with the present revision; it may have been deleted since. */
             proofRunId: string | null;
-            /** @description Whether activating it would be accepted now. */
+            /** @description Whether an activation would be accepted now. */
             ready: boolean;
             /** @description The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own. */
             reason: ("successful_run_required" | "own_variables_required" | "routine_archived" | "definition_unreadable" | "schedule_ended" | "allowance_exceeded") | null;
@@ -195,20 +195,20 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description When it was answered, expired or closed. */
+            /** @description When the question was answered, expired or closed. */
             decidedAt: string | null;
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
              */
             lastAskedAt: string;
-            /** @description The run that asked it first. */
+            /** @description The run that asked the question first. */
             runId: string;
             /** @description The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`. */
             runRefused: string | null;
-            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: its routine was archived, or its content was erased. */
+            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: the routine was archived, or the content of the question was erased. */
             state: string;
-            /** @description How many times runs have asked it. */
+            /** @description How many times runs have asked the question. */
             times: number;
         };
         Attention: {
@@ -256,19 +256,19 @@ export interface components {
             runs: number;
         };
         AttentionHeldItem: {
-            /** @description The first of its open actions. */
+            /** @description The first open action of the run. */
             actionId: string;
-            /** @description Its open actions. */
+            /** @description Number of open actions of the run. */
             calls: number;
             /**
              * Format: date-time
-             * @description When the first of them expires.
+             * @description When the first of these actions expires.
              */
             expiresAt: string;
             routineId: string;
             routineName: string;
             runId: string;
-            /** @description Names of their tools, each once. */
+            /** @description Names of the tools of these actions, each once. */
             toolNames: string[];
         };
         AttentionQuestionsItem: {
@@ -282,9 +282,9 @@ export interface components {
              */
             expiresAt: string;
             id: string;
-            /** @description The last run that asked the same. */
+            /** @description The last run that asked the same question. */
             lastRunId: string;
-            /** @description As a model wrote it; null once it is erased. */
+            /** @description The question as a model wrote it; null once it is erased. */
             question: string | null;
             routineId: string;
             routineName: string;
@@ -337,7 +337,7 @@ export interface components {
             /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: string | null;
             routineId: string;
-            /** @description The version that its runs execute. */
+            /** @description The version that the runs execute. */
             routineRevision: number;
             /** @description The queued runs and their instants, the earliest first. */
             runs: components["schemas"]["BackfillRunsItem"][];
@@ -400,19 +400,19 @@ export interface components {
             when: string;
         };
         BlueprintSlot: {
-            /** @description Of a choice. */
+            /** @description The answers to choose from. */
             choices: string[];
             label: string;
-            /** @description Of a number. */
+            /** @description The least value of a number. */
             least: number;
-            /** @description Of a number. */
+            /** @description The greatest value of a number. */
             most: number;
             /** @description Name of the variable. */
             name: string;
             /** @description An answer that a person could give. */
             sample: string;
             /**
-             * @description `list` has a line for each.
+             * @description `list` has a line for each item.
              * @enum {string}
              */
             type: "text" | "list" | "address" | "number" | "choice";
@@ -442,7 +442,7 @@ export interface components {
             createdAt: string;
             /** @description Time since which the chat refuses the address for good; nothing is sent until the address is replaced. */
             goneAt: string | null;
-            /** @description The chat's own error, or its status. */
+            /** @description The error in the chat's own words, or the HTTP status. */
             goneReason: string | null;
             /** @description The host of the address. The address itself is in no response. */
             host: string;
@@ -459,7 +459,7 @@ export interface components {
         ChatDelivery: {
             attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
             chatId: string;
-            /** @description Null once the chat is deleted. */
+            /** @description Name of the chat; null once the chat is deleted. */
             chatName: string | null;
             /**
              * Format: date-time
@@ -472,7 +472,7 @@ export interface components {
             kind: ("slack" | "teams" | "discord" | "google_chat") | null;
             /** @description RFC 3339, UTC. */
             nextAttemptAt: string | null;
-            /** @description Why it was given up: `chat_gone` (the chat refuses the address for good, so nothing more is sent there until it has another one), `message_refused` (the chat does not take this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, and sends nothing more). */
+            /** @description Why the delivery was given up: `chat_gone` (the chat no longer accepts this address, so nothing more is sent until you replace the address), `message_refused` (the chat does not accept this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, so it sends nothing more). */
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "delivered" | "failed";
@@ -480,11 +480,11 @@ export interface components {
         ChatTest: {
             delivered: boolean;
             durationMs: number;
-            /** @description Why it was not delivered. */
+            /** @description Why the message was not delivered. */
             error: string | null;
             /** @description The first 1 kB of the response. */
             responseExcerpt: string | null;
-            /** @description Of the response; null without one. */
+            /** @description HTTP status of the response; null without one. */
             status: number | null;
         };
         CheckResult: {
@@ -495,7 +495,7 @@ export interface components {
         };
         CheckRoutine: components["schemas"]["RoutineFields"] & {
             /**
-             * @description Your own name for it, unique in the project. After archiving or deletion the name is free again.
+             * @description Your own name for the resource, unique in the project. Archiving or deletion frees the name.
              * @default null
              */
             externalKey?: string | null;
@@ -507,7 +507,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
+        /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
         CheckRoutineExternalKey: string;
         ConfirmedDefinition: {
             annotations: {
@@ -526,7 +526,7 @@ export interface components {
             accountLabel: string | null;
             /** @enum {string} */
             auth: "none" | "bearer" | "headers" | "oauth" | "api_key";
-            /** @description When its server last passed the check. */
+            /** @description When the server last passed the check. */
             checkedAt: string | null;
             /**
              * Format: date-time
@@ -539,9 +539,9 @@ export interface components {
             /** @enum {string} */
             kind: "tool_server" | "managed";
             name: string;
-            /** @description Of a managed connection. */
+            /** @description Provider of a managed connection. */
             provider: string | null;
-            /** @description Granted by the provider. */
+            /** @description Scopes that the provider granted. */
             scopes: string[];
             /** @description The description that the tool server gives of itself. */
             server: components["schemas"]["ConnectionServer"] | null;
@@ -561,13 +561,13 @@ export interface components {
         };
         ConnectionProvider: {
             /**
-             * @description By signing in, or with an API key.
+             * @description How people connect: by signing in, or with an API key.
              * @enum {string}
              */
             auth: "oauth" | "api_key";
             /** @enum {string} */
             category: "analytics" | "seo" | "crm" | "content" | "communication" | "development" | "planning" | "payments";
-            /** @description True when people can connect, because the operator has registered a client, or none is needed. */
+            /** @description True when people can connect, because the operator has registered a client or no client is needed. */
             configured: boolean;
             documentation: string;
             id: string;
@@ -579,7 +579,7 @@ export interface components {
             redirectUri: string | null;
             /** @description Scopes of a sign-in. */
             scopes: string[];
-            /** @description Address of its tool server; null without one. */
+            /** @description Address of the provider's tool server; null without one. */
             toolServer: string | null;
         };
         ConnectionServer: {
@@ -627,7 +627,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description Null where the account or the key is gone. */
+            /** @description Author of the link; null if the account or the key is gone. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /**
              * Format: date-time
@@ -635,17 +635,17 @@ export interface components {
              */
             expiresAt: string;
             id: string;
-            /** @description When it was read last. */
+            /** @description When the result was last read through this link. */
             lastSeenAt: string | null;
             runId: string;
-            /** @description Shown once; null when the response is repeated. */
+            /** @description Address of the link, shown once; null when the response is repeated. */
             url: string | null;
-            /** @description How often the result was read by it. */
+            /** @description How often the result was read through this link. */
             views: number;
         };
         CreateRoutine: components["schemas"]["RoutineFields"] & {
             /**
-             * @description Your own name for it, unique in the project. After archiving or deletion the name is free again.
+             * @description Your own name for the resource, unique in the project. Archiving or deletion frees the name.
              * @default null
              */
             externalKey?: string | null;
@@ -711,7 +711,7 @@ export interface components {
         CreateRoutineNotificationsSuccessPingUrl: string;
         CreateRoutineResultsTo: {
             /**
-             * @description Ids of chats of the project. They are told of failures too.
+             * @description Ids of chats of the project. The chats also get failures.
              * @default []
              */
             chats?: components["schemas"]["CreateRoutineResultsToChats"];
@@ -727,13 +727,13 @@ export interface components {
              */
             when?: "each" | "changed";
         };
-        /** @description Ids of chats of the project. They are told of failures too. */
+        /** @description Ids of chats of the project. The chats also get failures. */
         CreateRoutineResultsToChats: string[];
         /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
         CreateRoutineResultsToMail: ("owners" | "admins" | "members") | string[];
         CreateSharedLink: {
             /**
-             * @description Days until it ends.
+             * @description Days until the link ends.
              * @default 7
              */
             expiresInDays?: number;
@@ -741,7 +741,7 @@ export interface components {
         CreateSkillBody: {
             description?: string | null;
             /**
-             * @description Your own name for it, unique in the project. After archiving or deletion the name is free again.
+             * @description Your own name for the resource, unique in the project. Archiving or deletion frees the name.
              * @default null
              */
             externalKey?: string | null;
@@ -753,24 +753,24 @@ export interface components {
              */
             managedBy?: "files" | null;
             /**
-             * @description Folder that keeps it. It is the `name` in its `ras.yaml`.
+             * @description Folder that keeps the resource: the `name` in the `ras.yaml` of the folder.
              * @default null
              */
             managedFrom?: string | null;
             name: string;
         };
         CreateToolRule: {
-            /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
+            /** @description A call must meet all conditions. A missing argument, an argument of another type, and a number with more digits than a double holds meet no condition. Arguments without a condition may have any value. */
             conditions: components["schemas"]["CreateToolRuleConditions"];
-            /** @description When it ends; null for never. */
+            /** @description When the rule ends; null for never. */
             expiresAt?: string | null;
             /** @default null */
             maxUses?: number | null;
         };
-        /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
+        /** @description A call must meet all conditions. A missing argument, an argument of another type, and a number with more digits than a double holds meet no condition. Arguments without a condition may have any value. */
         CreateToolRuleConditions: (components["schemas"]["ToolRuleCondition2"] | components["schemas"]["ToolRuleCondition3"] | components["schemas"]["ToolRuleCondition4"] | components["schemas"]["ToolRuleCondition5"])[];
         DeletedConnection: components["schemas"]["Connection"] & {
-            /** @description Routines that used it and went back to draft. */
+            /** @description Routines that went back to draft. */
             draftedRoutineIds: string[];
         };
         Discovery: {
@@ -780,9 +780,9 @@ export interface components {
             circular: boolean;
             /** @description Unreadable fields of tools that are listed without them: the first 50. */
             droppedFields: components["schemas"]["SkippedTool"][];
-            /** @description Tools that were left out. */
+            /** @description Number of tools that were left out. */
             skipped: number;
-            /** @description The first 50 of them, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow. */
+            /** @description The first 50 tools that were left out, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow. */
             skippedTools: components["schemas"]["SkippedTool"][];
             /** @description All policies of this connection. */
             tools: components["schemas"]["ToolPolicy"][];
@@ -807,7 +807,7 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
+        /** @description The most that the drafted routine can use in 30 days under the limits of a new routine; null without schedule or model. */
         DraftForecast: {
             occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
@@ -856,7 +856,7 @@ export interface components {
             /** @description Path of the field. */
             param: string;
         };
-        /** @description Its name for programs; null without one. */
+        /** @description Name of the resource for programs; null without one. */
         ExternalKey: string;
         /** @description Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
@@ -868,10 +868,10 @@ export interface components {
         };
         /** @description Lines that only one of this and the previous version has; moved lines do not count. In the first version all lines count as added. */
         FactsChanges: {
-            /** @description The first five, cut at 300 characters. */
+            /** @description The first five lines, each cut at 300 characters. */
             added: string[];
             counts: components["schemas"]["FactsChangesCounts"];
-            /** @description The first five, cut at 300 characters. */
+            /** @description The first five lines, each cut at 300 characters. */
             removed: string[];
         };
         FactsChangesCounts: {
@@ -940,7 +940,7 @@ export interface components {
         Gate: {
             /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
-            /** @description JSON Pointers to what matters in the response; none for the whole of it. */
+            /** @description JSON Pointers to the parts of the response that are compared; none for the whole response. */
             pointers: components["schemas"]["GateInputPointers"];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateInputTool"] | null;
@@ -959,7 +959,7 @@ export interface components {
              */
             maxQuietHours?: number | null;
             /**
-             * @description JSON Pointers to what matters in the response; none for the whole of it.
+             * @description JSON Pointers to the parts of the response that are compared; none for the whole response.
              * @default []
              */
             pointers?: components["schemas"]["GateInputPointers"];
@@ -982,7 +982,7 @@ export interface components {
         };
         /** @description After this time without waking its model, the next run wakes it in any case. */
         GateInputMaxQuietHours: number;
-        /** @description JSON Pointers to what matters in the response; none for the whole of it. */
+        /** @description JSON Pointers to the parts of the response that are compared; none for the whole response. */
         GateInputPointers: string[];
         GateInputTool: {
             arguments: {
@@ -992,7 +992,7 @@ export interface components {
         };
         /** @description An address to GET, of at most 64 kB; without credentials. */
         GateInputUrl: string;
-        /** @description The finding of its gate; null without one. */
+        /** @description The finding of the gate; null without one. */
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
             asked: components["schemas"]["GateVerdictAsked"];
@@ -1007,7 +1007,7 @@ export interface components {
             /** @description True if the gate failed, and woke the model for that reason. */
             failed: boolean;
             /**
-             * @description Why it woke the model, or did not: `first` (no run of this version has acted on a value yet), `changed` (the value has changed since the last run that acted on it), `not_empty` (the value is not empty), `manual` (a person or a program started the run), `quiet_too_long` (the model was not woken for `maxQuietHours`), `unchanged` (the value is the one that the last run acted on), `empty` (the value is empty), `unreachable` (the address could not be reached, or is not allowed), `status` (the address did not respond with a success), `tool_refused` (the call of the tool was not allowed), `tool_failed` (the call of the tool failed), `too_slow` (there was no response in time), `too_large` (the response was too large), `not_json` (there are pointers, and the response is not JSON), `pointer_missing` (a pointer finds nothing in the response).
+             * @description Why the gate woke the model, or did not: `first` (no run of this version has acted on a value yet), `changed` (the value has changed since the last run that acted on it), `not_empty` (the value is not empty), `manual` (a person or a program started the run), `quiet_too_long` (the model was not woken for `maxQuietHours`), `unchanged` (the value is the one that the last run acted on), `empty` (the value is empty), `unreachable` (the address could not be reached, or is not allowed), `status` (the address did not respond with a success), `tool_refused` (the call of the tool was not allowed), `tool_failed` (the call of the tool failed), `too_slow` (there was no response in time), `too_large` (the response was too large), `not_json` (there are pointers, and the response is not JSON), `pointer_missing` (a pointer finds nothing in the response).
              * @enum {string}
              */
             reason: "first" | "changed" | "not_empty" | "manual" | "quiet_too_long" | "unchanged" | "empty" | "unreachable" | "status" | "tool_refused" | "tool_failed" | "too_slow" | "too_large" | "not_json" | "pointer_missing";
@@ -1016,12 +1016,12 @@ export interface components {
             valuePreview: string | null;
         };
         GateVerdictAsked: {
-            /** @description False when it was refused, or never arrived. */
+            /** @description False when the request was refused or never arrived. */
             sent: boolean;
             /** @description HTTP status of the response. */
             status: number | null;
             tool: components["schemas"]["GateVerdictAskedTool"] | null;
-            /** @description Without its query. */
+            /** @description The address that was asked, without its query. */
             url: string | null;
         };
         GateVerdictAskedTool: {
@@ -1040,10 +1040,10 @@ export interface components {
         };
         ItemOfSeries: {
             key: string | number | boolean | null;
-            /** @description One for each run; null where it has none. */
+            /** @description One number for each run, or null. */
             values: (number | null)[];
         };
-        /** @description The latest that succeeded, failed or was cancelled; null without one. */
+        /** @description The latest run that succeeded, failed or was cancelled; null without one. */
         LastEndedRun: {
             errorMessage: string | null;
             /** @description RFC 3339, UTC. */
@@ -1059,27 +1059,27 @@ export interface components {
         };
         /** @description How many instants of the window get no run, and why. */
         LeftOut: {
-            /** @description Another backfill has made a run for it. */
+            /** @description Times for which another backfill has made a run. */
             alreadyBackfilled: number;
-            /** @description The time has a scheduled run, or a person has repeated it, or its gate saw no change. */
+            /** @description Times that have a scheduled run, that a person has repeated, or at which the gate saw no change. */
             alreadyRan: number;
-            /** @description The schedule is about to account for it. */
+            /** @description Times that the schedule is about to handle itself. */
             stillDue: number;
         };
         LimitForecast: {
             /** @enum {string} */
             limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
-            /** @description Tokens, US dollars or runs, as a decimal string; the others likewise. */
+            /** @description Tokens, US dollars or runs, as a decimal string, like all amounts of this limit. */
             max: string;
             /** @description Pace of the other routines that share the limit, from the last 7 days. */
             othersPerDay: string;
-            /** @description Who may raise it. */
+            /** @description Who may raise the limit. */
             raisedBy: string;
             /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices. */
             runsOutOn: components["schemas"]["LimitForecastRunsOutOn"] | null;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
-            /** @description What all have used of the present day, month or period. */
+            /** @description Usage by all routines in the present day, month or period. */
             used: string;
         };
         LimitForecastRunsOutOn: {
@@ -1115,9 +1115,9 @@ export interface components {
             tools: boolean | null;
         };
         ModelConnection: {
-            /** @description Safe to show: never a whole address. */
+            /** @description Label of the account, safe to show: never a whole address. */
             accountLabel: string;
-            /** @description Its allowance is used up until then; routines wait for it. */
+            /** @description The allowance of the account is used up until then; routines wait. */
             availableFrom: string | null;
             /**
              * Format: date-time
@@ -1135,7 +1135,7 @@ export interface components {
             provider: "provider-a" | "provider-b" | "provider-c";
             providerName: string;
             revocation: components["schemas"]["ModelConnectionRevocation"] | null;
-            /** @description Runs that used it. */
+            /** @description Number of runs that used the account. */
             runCount: number;
             /**
              * @description `provider_disabled` while the operator has switched the provider off.
@@ -1147,7 +1147,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             updatedAt: string;
-            /** @description When the provider last accepted it. */
+            /** @description When the provider last accepted the credential. */
             validatedAt: string | null;
         };
         ModelConnectionOwner: {
@@ -1160,7 +1160,7 @@ export interface components {
             userId: string;
         };
         ModelConnectionRevocation: {
-            /** @description Routines that were paused with it. */
+            /** @description Number of routines that were paused with the account. */
             pausedRoutineCount: number;
             /**
              * @description State of the revocation at the provider (RFC 7009), which is tried for a day; then the credential is erased here anyway.
@@ -1173,7 +1173,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             revokedAt: string;
-            /** @description Id of who revoked it. */
+            /** @description Id of the person who revoked the account. */
             revokedBy: string | null;
         };
         ModelOption: {
@@ -1238,7 +1238,7 @@ export interface components {
             kind: "session" | "api_key";
             /** @description Why this viewer cannot connect an account. */
             reason: components["schemas"]["ModelProviderViewerReason"] | null;
-            /** @description Of the session; null for an API key. */
+            /** @description Id of the person of the session; null for an API key. */
             userId: string | null;
         };
         ModelProviderViewerReason: {
@@ -1278,7 +1278,7 @@ export interface components {
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
         };
         ModelSource: {
-            /** @description Its address; null in production. */
+            /** @description Address of the source; null in production. */
             baseUrl: string | null;
             /**
              * @description The kind of server.
@@ -1287,11 +1287,11 @@ export interface components {
             dialect: "openai" | "azure" | "anthropic" | "gemini" | "mistral" | "groq" | "openrouter" | "litellm" | "llama.cpp" | "vllm" | "ollama" | "lm-studio" | "other";
             /** @description RFC 3339, UTC. */
             fetchedAt: string | null;
-            /** @description Its name for people. */
+            /** @description Name of the source for people. */
             label: string;
             /** @description One sentence about the fault of its last request, and the remedy. */
             lastError: string | null;
-            /** @description Of the last list. */
+            /** @description Milliseconds for the last list. */
             latencyMs: number | null;
             /** @description A server of the operator’s own, whose models cost nothing. */
             local: boolean;
@@ -1299,12 +1299,12 @@ export interface components {
             models: number;
             name: string;
             /**
-             * @description `stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.
+             * @description `stale`: the source is away, and its last list is used; `unavailable`: no list has arrived yet.
              * @enum {string}
              */
             state: "ready" | "stale" | "unavailable";
         };
-        /** @description Where `page=body` asks for it. Null on the last page. */
+        /** @description For requests with `page=body`; null on the last page. */
         NextPage: {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
@@ -1322,7 +1322,7 @@ export interface components {
             /** @description The first 200 characters of its result. */
             resultPreview: string | null;
             runId: string;
-            /** @description True when another version of the routine made it, which may look at something else. */
+            /** @description True when another version of the routine made that result, and may look at something else. */
             versionChanged: boolean;
         };
         PauseRoutine: {
@@ -1346,9 +1346,9 @@ export interface components {
         };
         /** @description The facts of the project in the prompt; null for a routine without `facts`. */
         PreviewedFacts: {
-            /** @description Characters. */
+            /** @description Characters of the facts. */
             length: number;
-            /** @description 0 where there are none. */
+            /** @description Version of the facts; 0 if there are none. */
             version: number;
         };
         /** @description The gate that a scheduled run would ask; null without one. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
@@ -1357,7 +1357,7 @@ export interface components {
             fault: string | null;
             /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
-            /** @description JSON Pointers to what matters in the response; none for the whole of it. */
+            /** @description JSON Pointers to the parts of the response that are compared; none for the whole response. */
             pointers: components["schemas"]["GateInputPointers"];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateInputTool"] | null;
@@ -1414,7 +1414,7 @@ export interface components {
             groupBy: "day" | "routine" | "model";
             /** @description Days in order; or the 1000 routines or models with the most tokens, the largest first. */
             groups: components["schemas"]["ProjectUsageGroupsItem"][];
-            /** @description The part of the total that rehearsals have used: those that began in this time and are on record. */
+            /** @description Usage of the rehearsals that began in this time and are on record; part of the total. */
             rehearsals: components["schemas"]["ProjectUsageTotal"];
             /** Format: date */
             to: string;
@@ -1433,7 +1433,7 @@ export interface components {
             parts?: components["schemas"]["ProjectUsageGroupsItemPartsItem"][];
             /** @description Part of the output. */
             reasoningTokens: number;
-            /** @description Model steps. */
+            /** @description Number of model steps. */
             steps: number;
             totalTokens: number;
         };
@@ -1453,7 +1453,7 @@ export interface components {
             outputTokens: number;
             /** @description Part of the output. */
             reasoningTokens: number;
-            /** @description Model steps. */
+            /** @description Number of model steps. */
             steps: number;
             totalTokens: number;
         };
@@ -1468,7 +1468,7 @@ export interface components {
             /** @description RFC 3339, UTC. */
             endedAt: string | null;
             id: string;
-            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            /** @description Why the proposal was dropped. `run_failed`: its run failed; `run_cancelled`: the run was cancelled; `run_skipped`: the run never began; `run_partial`: the run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: the schedule has no time left; `withdrawn`: someone withdrew it. */
             reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
             routineId: string;
             /** @description The run that tries the change. */
@@ -1480,7 +1480,7 @@ export interface components {
             state: "open" | "taken" | "dropped";
         };
         /**
-         * @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it.
+         * @description Why the proposal was dropped. `run_failed`: its run failed; `run_cancelled`: the run was cancelled; `run_skipped`: the run never began; `run_partial`: the run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: the schedule has no time left; `withdrawn`: someone withdrew it.
          * @enum {string}
          */
         ProposalReason: "run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn";
@@ -1490,7 +1490,7 @@ export interface components {
          */
         ProposalState: "open" | "taken" | "dropped";
         ProposeChange: {
-            /** @description The fields that change, at least one of them material; no names of programs. */
+            /** @description The fields that change, at least one of them material. External names cannot change. */
             patch: components["schemas"]["UpdateRoutine"];
         };
         PutRoutine: components["schemas"]["RoutineFields"] & unknown;
@@ -1504,7 +1504,7 @@ export interface components {
              */
             managedBy?: "files" | null;
             /**
-             * @description Folder that keeps it. It is the `name` in its `ras.yaml`.
+             * @description Folder that keeps the resource: the `name` in the `ras.yaml` of the folder.
              * @default null
              */
             managedFrom?: string | null;
@@ -1512,7 +1512,7 @@ export interface components {
         };
         /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
         PutSkillInstructions: string;
-        /** @description Folder that keeps it. It is the `name` in its `ras.yaml`. */
+        /** @description Folder that keeps the resource: the `name` in the `ras.yaml` of the folder. */
         PutSkillManagedFrom: string;
         PutSkillName: string;
         QuestionEvent: {
@@ -1537,16 +1537,16 @@ export interface components {
             expiresAt: string;
             id: string;
             projectId: string;
-            /** @description As a model wrote it: material, and no instruction. */
+            /** @description The question as a model wrote it: data, not an instruction. */
             question: string;
             routineId: string;
-            /** @description The run that asked it last. */
+            /** @description The run that asked the question last. */
             runId: string;
         };
         RecentRun: {
             /**
              * Format: date-time
-             * @description When it began; before that, when it was to begin or was asked for.
+             * @description When the run began; before that, when it was due or requested.
              */
             at: string;
             id: string;
@@ -1557,17 +1557,17 @@ export interface components {
         };
         RejectAction: {
             /**
-             * @description Why, for later runs of the routine (`{{actions}}`).
+             * @description The reason, which later runs of the routine get (`{{actions}}`).
              * @default null
              */
             reason?: string | null;
         };
-        /** @description Why, for later runs of the routine (`{{actions}}`). */
+        /** @description The reason, which later runs of the routine get (`{{actions}}`). */
         RejectActionReason: string;
         RejectActions: {
             actions: components["schemas"]["RejectActionsActionsItem"][];
             /**
-             * @description Why, for later runs of the routine (`{{actions}}`).
+             * @description The reason, which later runs of the routine get (`{{actions}}`).
              * @default null
              */
             reason?: string | null;
@@ -1591,7 +1591,7 @@ export interface components {
             /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
-             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
+             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first result of its routine), `changed` (it differs from the previous result), `unchanged` (it says that there is nothing to report, or the same as the previous result). All but `unchanged` are worth reading.
              * @enum {string}
              */
             kind: "failed" | "partial" | "first" | "changed" | "unchanged";
@@ -1601,7 +1601,7 @@ export interface components {
             outcomeSummary: string | null;
             /** @description The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
             overtakenBy: components["schemas"]["OvertakingRun"] | null;
-            /** @description The run of the routine that succeeded before it. */
+            /** @description The previous run of the routine that succeeded. */
             previousRunId: string | null;
             /** @description Why the run failed. */
             reason: string | null;
@@ -1615,7 +1615,7 @@ export interface components {
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             unread: boolean;
-            /** @description As on the run. */
+            /** @description How soon the result should be read, as `urgency` of the run. */
             urgency: ("none" | "normal" | "high") | null;
         };
         /** @description Differences of its data from the data delivered last: all counts, and the first five items of each kind. */
@@ -1676,9 +1676,9 @@ export interface components {
         ResultCheckToolSucceededTool: string;
         /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
         ResultKey: {
-            /** @description From an item to the text, number or boolean that identifies it; empty when that is the item itself. */
+            /** @description Pointer from an item to the text, number or boolean that identifies it; empty if the item is that value. */
             key: string;
-            /** @description From the data to the list; empty where it is the list. */
+            /** @description Pointer from the data to the list; empty if the data is the list. */
             list: string;
         };
         /** @description Lines that only one of this and the previous result has, within the first 20,000 characters of each. Null for a result with data. */
@@ -1688,7 +1688,7 @@ export interface components {
             removed: string[];
         };
         ResultsByDay: {
-            /** @description Today last. */
+            /** @description The last seven days, today last. */
             days: components["schemas"]["ResultsByDayDaysItem"][];
             /** @description Whether only the 20,000 newest are counted. */
             truncated: boolean;
@@ -1718,13 +1718,13 @@ export interface components {
         Routine: components["schemas"]["RoutineSummary"] & {
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: string;
-            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
+            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             /** @description Values of the `{{placeholders}}` in the instructions. */
             variables: components["schemas"]["RoutineVariables"];
         };
         /**
-         * @description With `run` an answer to a question starts a manual run, which is told it.
+         * @description With `run` an answer to a question starts a manual run, which gets the answer.
          * @enum {string}
          */
         RoutineAfterAnswer: "wait" | "run";
@@ -1744,7 +1744,7 @@ export interface components {
         RoutineCheck: {
             faults: components["schemas"]["RoutineFault"][];
         };
-        /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
+        /** @description Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected. */
         RoutineDecisionHours: number;
         /**
          * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
@@ -1762,7 +1762,7 @@ export interface components {
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
-            /** @description The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter. */
+            /** @description The next five times at which scheduled runs would start if the routine were active now: within its window, without its skipped dates, including jitter. */
             nextRuns: string[];
             /** @description The latest proposal of a change, open or ended. */
             proposal: components["schemas"]["Proposal"] | null;
@@ -1776,7 +1776,7 @@ export interface components {
             blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
             /** @description Fields for POST /v1/routines, once schedule and model are set. */
             definition: components["schemas"]["DraftedDefinition"];
-            /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
+            /** @description The most that the drafted routine can use in 30 days under the limits of a new routine; null without schedule or model. */
             forecast: components["schemas"]["DraftForecast"] | null;
             /**
              * @description `model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.
@@ -1786,7 +1786,7 @@ export interface components {
             missing: components["schemas"]["RoutineDraftMissing"];
             /** @description The first five times of the schedule. */
             nextRuns: string[];
-            /** @description Questions for a person before it can work; at most three. */
+            /** @description At most three questions that a person has to answer first. */
             questions: string[];
             /** @description Routines of the project with a similar purpose. */
             similar: components["schemas"]["RoutineDraftSimilarItem"][];
@@ -1813,7 +1813,7 @@ export interface components {
             name: string;
         };
         RoutineFault: {
-            /** @description Code of the error that saving it would cause. */
+            /** @description Code of the error that saving the routine would cause. */
             code: string;
             message: string;
             /** @description The field, such as `skills[1]`; null for none. */
@@ -1821,7 +1821,7 @@ export interface components {
         };
         RoutineFields: {
             /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @description With `run` an answer to a question starts a manual run, which gets the answer.
              * @default wait
              * @enum {string}
              */
@@ -1850,7 +1850,7 @@ export interface components {
              */
             checks?: components["schemas"]["UpdateRoutineChecks"];
             /**
-             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
+             * @description Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -1863,7 +1863,7 @@ export interface components {
             /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: string | null;
             /**
-             * @description Tells each run the facts of its project.
+             * @description Gives each run the facts of its project.
              * @default false
              */
             facts?: boolean;
@@ -1883,12 +1883,12 @@ export interface components {
              */
             managedBy?: "files" | null;
             /**
-             * @description Folder that keeps it. It is the `name` in its `ras.yaml`.
+             * @description Folder that keeps the resource: the `name` in the `ras.yaml` of the folder.
              * @default null
              */
             managedFrom?: string | null;
             /**
-             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`.
              * @default false
              */
             mayAsk?: boolean;
@@ -1936,7 +1936,7 @@ export interface components {
              */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
              * @default null
              */
             resultSchema?: components["schemas"]["RoutineResultSchema"] | null;
@@ -1954,7 +1954,7 @@ export interface components {
              * @default []
              */
             skipDates?: components["schemas"]["RoutineSkipDates"];
-            /** @description The schedule has no times before this one; null for no such bound. */
+            /** @description The schedule has no times before this instant; null for no such bound. */
             startsAt?: string | null;
             /**
              * @description IANA name.
@@ -1975,7 +1975,7 @@ export interface components {
         };
         RoutineFields2: {
             /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @description With `run` an answer to a question starts a manual run, which gets the answer.
              * @enum {string}
              */
             afterAnswer: "wait" | "run";
@@ -1995,12 +1995,12 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
+            /** @description Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected. */
             decisionHours: number;
-            /** @description Tells each run the facts of its project. */
+            /** @description Gives each run the facts of its project. */
             facts: boolean;
             limits: components["schemas"]["RoutineLimits"];
-            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`. */
             mayAsk: boolean;
             /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete: boolean;
@@ -2071,7 +2071,7 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
-        /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+        /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`. */
         RoutineMayAsk: boolean;
         /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
         RoutineMayComplete: boolean;
@@ -2103,27 +2103,27 @@ export interface components {
         RoutinePausedEventData: {
             name: string;
             projectId: string;
-            /** @description In the words that the routine shows as `stateReason`. */
+            /** @description The same words as in `stateReason` of the routine. */
             reason: string;
             routineId: string;
-            /** @description The run that caused it; null without one. */
+            /** @description The run that caused the pause, or null. */
             runId: string | null;
             /** @enum {string} */
             state: "paused";
         };
         RoutineRecentRuns: {
-            /** @description The latest that succeeded, failed or was cancelled; null without one. */
+            /** @description The latest run that succeeded, failed or was cancelled; null without one. */
             lastEnded: components["schemas"]["LastEndedRun"] | null;
             routineId: string;
             /** @description Newest first. */
             runs: components["schemas"]["RecentRun"][];
         };
-        /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
+        /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
         RoutineResultSchema: {
             [key: string]: unknown;
         };
         RoutineResultsTo: {
-            /** @description Ids of chats of the project. They are told of failures too. */
+            /** @description Ids of chats of the project. The chats also get failures. */
             chats: components["schemas"]["CreateRoutineResultsToChats"];
             /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
             mail: components["schemas"]["CreateRoutineResultsToMail"] | null;
@@ -2153,13 +2153,13 @@ export interface components {
              * @enum {string}
              */
             deliver: "always" | "changed" | "failed";
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: string | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description RFC 3339, UTC. */
             endsAt: string | null;
-            /** @description Its name for programs; null without one. */
+            /** @description Name of the resource for programs; null without one. */
             externalKey: string | null;
             id: string;
             /** @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule. */
@@ -2168,7 +2168,7 @@ export interface components {
             lastRunAt: string | null;
             /** @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here. */
             managedBy: "files" | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             /** @enum {string} */
             misfire: "run_once" | "skip";
@@ -2220,9 +2220,9 @@ export interface components {
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: string;
-            /** @description The revision that it took over again. */
+            /** @description The earlier revision that this version restored. */
             restoredFrom: number | null;
-            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
+            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             revision: number;
             routineId: string;
@@ -2250,7 +2250,7 @@ export interface components {
             createdAt: string;
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description The revision that it took over again. */
+            /** @description The earlier revision that this version restored. */
             restoredFrom: number | null;
             revision: number;
         };
@@ -2258,7 +2258,7 @@ export interface components {
             /** @description Changes with the argument schema; null without one. */
             argumentSchemaHash: string | null;
             connectionId: string;
-            /** @description Of the definition that was confirmed. */
+            /** @description Hash of the confirmed definition. */
             definitionHash: string | null;
             /** @description True where each of its calls waits for a person. */
             held?: boolean;
@@ -2274,19 +2274,19 @@ export interface components {
              * @enum {string}
              */
             need?: "web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support";
-            /** @description The attached skill that it is about. */
+            /** @description The attached skill that the warning is about. */
             skill?: string;
         };
         Run: components["schemas"]["RunFields"] & {
-            /** @description Null unless it has data. */
+            /** @description Differences of the data; null for a run without data. */
             changes: components["schemas"]["RunChanges"] | null;
             /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: components["schemas"]["RunData"];
             /** @description The question of a `follow_up`. */
             message: string | null;
-            /** @description The text of its last step. */
+            /** @description The text of the last step. */
             result: string | null;
-            /** @description This run's own values. */
+            /** @description Values that were given for this run. */
             variables: {
                 [key: string]: string;
             };
@@ -2326,27 +2326,27 @@ export interface components {
         RunDetail: components["schemas"]["Run"] & {
             /** @description The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run. */
             briefing: string | null;
-            /** @description Its deliveries to chats. */
+            /** @description Deliveries of the run to chats. */
             chatDeliveries: components["schemas"]["ChatDelivery"][];
-            /** @description The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
+            /** @description The version of the project’s facts that the run got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
-            /** @description The last 50 questions about its result, in order, each a run of its own. */
+            /** @description The last 50 questions about the result, in order. Each question is a run of its own. */
             followUps: components["schemas"]["FollowUp"][];
-            /** @description The finding of its gate; null without one. */
+            /** @description The finding of the gate; null without one. */
             gate: components["schemas"]["GateVerdict"] | null;
             /** @description The newest earlier run of the routine that succeeded. */
             lastGoodRunId: string | null;
-            /** @description The result after it, found in the same way. */
+            /** @description The run with the next result, found in the same way. */
             nextResultId: string | null;
-            /** @description Mails and pings about it. */
+            /** @description Mails and pings about the run. */
             notifications: components["schemas"]["RunNotification"][];
             /** @description The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result. */
             previousResultId: string | null;
             /** @description The prompt: instructions, skills and facts, rendered. */
             prompt: string | null;
-            /** @description Time that it waited, up to now, its beginning or its end. */
+            /** @description Time that the run waited: until it began or ended, or until now. */
             queuedSeconds: number | null;
-            /** @description The `resultSchema` of its data; null without data, and when its version is deleted. */
+            /** @description The `resultSchema` of the data; null without data, and when its version is deleted. */
             resultSchema: {
                 [key: string]: unknown;
             } | null;
@@ -2355,12 +2355,12 @@ export interface components {
             steps: components["schemas"]["Step"][];
             /** @description Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them. */
             textsLeftOutFrom: number | null;
-            /** @description For a run that waits: `run_at` (it was asked for a later time), `worker` (no worker takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs have reserved what is left of a budget; the time waited does not count, and it asks again within seconds), `connection` (the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the time waited does not count, and it asks again), `start` (its turn has come, and it is about to begin). */
+            /** @description For a run that waits: `run_at` (the run was requested for a later time), `worker` (no worker takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of all places for runs, and other organizations need the rest), `account` (the model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs have reserved the rest of a budget; the run asks again within seconds, and the time that it waits does not count), `connection` (the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the run asks again, and the time that it waits does not count), `start` (the turn of the run has come, and it is about to begin). */
             waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "connection" | "start") | null;
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow. */
+            /** @description Address of the workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
-            /** @description Of a rehearsal: the calls that it did not make, in order. */
+            /** @description For a rehearsal: the calls that it did not make, in order. */
             wouldHaveDone: components["schemas"]["RunDetailWouldHaveDoneItem"][];
         };
         RunDetailModel: {
@@ -2382,7 +2382,7 @@ export interface components {
             until: string;
         };
         RunDetailWouldHaveDoneItem: {
-            /** @description JSON text; null once it is erased or left out. */
+            /** @description JSON text; null once erased or left out. */
             arguments: string | null;
             /** @description Null for a tool of the service. */
             connectionName: string | null;
@@ -2392,7 +2392,7 @@ export interface components {
         };
         RunDiff: {
             added: unknown[];
-            /** @description The run that it is compared with. */
+            /** @description The other run of the comparison. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
@@ -2414,7 +2414,7 @@ export interface components {
              * @enum {string}
              */
             pricing: "directory" | "recorded" | "unpriced";
-            /** @description The runs that it is taken from. */
+            /** @description Number of runs that the estimate is taken from. */
             sampleSize: number;
         };
         RunEvent: {
@@ -2454,7 +2454,7 @@ export interface components {
             /** @description The list may grow. */
             reason: string | null;
             result: string | null;
-            /** @description The result of the run itself is longer. */
+            /** @description True if `result` is cut. */
             resultTruncated: boolean;
             routineId: string;
             /** @description RFC 3339, UTC. */
@@ -2475,7 +2475,7 @@ export interface components {
             data: components["schemas"]["RunEventOutputEndData"];
             /** @enum {string} */
             event: "end";
-            /** @description The `retry` field: when to come again. */
+            /** @description The `retry` field: milliseconds until the client should connect again. */
             retryMs: number;
         };
         RunEventOutputEndData: {
@@ -2503,22 +2503,22 @@ export interface components {
             event: "text";
         };
         RunEventOutputTextData: {
-            /** @description A higher one than before has begun the step again. */
+            /** @description A higher number than before: the step has begun again. */
             attempt: number;
-            /** @description The text begins here, in place of all before it. Else it goes on. */
+            /** @description Whether the text replaces all earlier text of the step. */
             begins: boolean;
             /** @description The step that is under way. */
             index: number;
             text: string;
         };
         RunFields: {
-            /** @description The backfill that it belongs to. */
+            /** @description The backfill that the run belongs to. */
             backfillId: string | null;
             /** @description RFC 3339, UTC. */
             cancelRequestedAt: string | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["RunFieldsChecks"];
-            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
+            /** @description When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: string | null;
             /**
              * Format: date-time
@@ -2538,20 +2538,20 @@ export interface components {
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
-            /** @description Whether it is kept beyond the retention of its project. */
+            /** @description Whether the run is kept beyond the retention of its project. */
             pinned: boolean;
             /** @description Reason of the end. The list may grow: treat an unknown reason by the state. The page `/docs/run-states.md` explains `overlap`, `misfire`, `budget_exceeded`, `allowance_exceeded`, `provider_disabled`, `provider_unavailable`, `blocked`, `put_off`, `queue_expired`, `paused`, `superseded`, `archived`, `no_change`, `blocked_model`, `blocked_models_unavailable`, `blocked_connection`, `blocked_provider_disabled`, `blocked_provider_mismatch`, `blocked_usage_limit`, `blocked_budget`, `blocked_routine`, `blocked_definition`, `blocked_variable`, `blocked_prompt_too_large`, `timeout`, `max_steps`, `max_total_tokens`, `context_exceeded`, `abnormal_cost`, `model_rate_limited`, `model_error`, `model_refused`, `model_key_refused`, `model_credential_refused`, `model_usage_limit`, `model_account_empty`, `model_session_failed`, `model_unreachable`, `model_malformed`, `model_empty`, `model_wrote_call`, `outcome_missing`, `could_not`, `check_failed`, `output_truncated`, `content_filtered`, `result_invalid`, `workflow_lost`, `internal_error`, `cancelled`, `replaced`. */
             reason: string | null;
-            /** @description The run that it repeats, which may have been deleted since. */
+            /** @description The run that this one repeats; it may have been deleted since. */
             retryOf: string | null;
             routineId: string;
-            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
+            /** @description The version that the run executes; below zero for a proposed change that is being tried, or was not taken over. */
             routineRevision: number;
-            /** @description The time that it was asked for, before which it does not start. */
+            /** @description The requested time, before which the run does not start. */
             runAt: string | null;
-            /** @description Its instant of the schedule, or that of the run that it repeats. */
+            /** @description The instant of the schedule at which the run was due; for a repeated run, that of the original. */
             scheduledFor: string | null;
-            /** @description Of a `skipped` run: the occurrences it accounts for. */
+            /** @description Number of occurrences that a `skipped` run stands for. */
             skipped: components["schemas"]["RunDetailSkipped"] | null;
             /** @description RFC 3339, UTC. */
             startedAt: string | null;
@@ -2564,11 +2564,11 @@ export interface components {
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
-            /** @description The opinion of a reader about its result; null without one. */
+            /** @description The opinion of a reader about the result; null without one. */
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: components["schemas"]["RunFieldsWarnings"];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
@@ -2590,11 +2590,11 @@ export interface components {
         RunNotification: {
             /**
              * Format: date-time
-             * @description When it reached its state; while it waits, when it was queued.
+             * @description When the message reached its state; for a waiting message, when it was queued.
              */
             at: string;
             attempts: number;
-            /** @description Of the last attempt. */
+            /** @description Error of the last attempt. */
             error: string | null;
             /**
              * @description Kind of message; `success_ping` is the GET to the monitor. The list may grow.
@@ -2632,7 +2632,7 @@ export interface components {
             preflight: components["schemas"]["PreflightVerdict"];
             /** @description Rendered instructions, skills and facts; null when they would be too large. */
             prompt: string | null;
-            /** @description In order, without those that were deleted since. */
+            /** @description The skills in order, without deleted ones. */
             skills: components["schemas"]["RunPreviewSkillsItem"][];
             tools: components["schemas"]["PreviewedTool"][];
         };
@@ -2647,7 +2647,7 @@ export interface components {
         };
         RunPreviewSkillsItem: {
             name: string;
-            /** @description Slug or id. */
+            /** @description Slug or id of the skill. */
             reference: string;
         };
         RunRoutineBody: {
@@ -2659,7 +2659,7 @@ export interface components {
             mode?: "run" | "rehearse";
             /**
              * Format: date-time
-             * @description When it starts: in the future, within a year.
+             * @description When the run starts: in the future, within a year.
              */
             runAt?: string;
             /**
@@ -2675,16 +2675,16 @@ export interface components {
             /** @description The present name of the routine. */
             routineName: string;
         };
-        /** @description The opinion of a reader about its result; null without one. */
+        /** @description The opinion of a reader about the result; null without one. */
         RunVerdict: {
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
              */
             at: string;
-            /** @description The last writer; null when they are gone. */
+            /** @description The last writer; null if the account or the key is gone. */
             by: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Null where there is none, and once content is erased. */
+            /** @description Note of the reader, null once erased. */
             note: string | null;
             useful: boolean;
         };
@@ -2712,7 +2712,7 @@ export interface components {
             scheduledFor: string;
             /**
              * Format: date-time
-             * @description Later by the jitter of the routine.
+             * @description `scheduledFor` plus the delay by the jitter of the routine.
              */
             startsAt: string;
         };
@@ -2724,7 +2724,7 @@ export interface components {
         SchedulePreview: {
             /** @description The schedule in words. If both day fields are restricted, a day needs to match only one. */
             inWords: string;
-            /** @description How much later than each a run may start; the id of the routine decides. */
+            /** @description How much later than each time a run may start; the id of the routine decides. */
             jitterSeconds: number;
             /** @description The schedule that is shown. */
             schedule: string;
@@ -2758,7 +2758,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description Null where the account or the key is gone. */
+            /** @description Author of the link; null if the account or the key is gone. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /**
              * Format: date-time
@@ -2766,10 +2766,10 @@ export interface components {
              */
             expiresAt: string;
             id: string;
-            /** @description When it was read last. */
+            /** @description When the result was last read through this link. */
             lastSeenAt: string | null;
             runId: string;
-            /** @description How often the result was read by it. */
+            /** @description How often the result was read through this link. */
             views: number;
         };
         Skill: components["schemas"]["SkillSummary"] & {
@@ -2825,30 +2825,30 @@ export interface components {
             /** @description RFC 3339, UTC. */
             createdAt: string | null;
             description: string | null;
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: string | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Its name for programs; null without one. */
+            /** @description Name of the resource for programs; null without one. */
             externalKey: string | null;
-            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill. */
             formerly: string[];
-            /** @description Of a custom skill; null for a curated one. */
+            /** @description Id of a custom skill; null for a curated one. */
             id: string | null;
             /** @description Characters of the instructions. */
             length: number;
             /** @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here. */
             managedBy: "files" | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             name: string;
-            /** @description What the tools of a routine should offer; empty for a custom skill. */
+            /** @description Kinds of data that the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
-            /** @description Of a curated skill; null for a custom one. */
+            /** @description Slug of a curated skill; null for a custom one. */
             slug: string | null;
-            /** @description How many sources those facts have; the skill itself lists them. */
+            /** @description Number of sources of a curated skill’s facts. `GET /v1/skills/{skillId}` lists them. */
             sourceCount: number;
-            /** @description A suggested schedule of that cadence, or of the check; null without either. */
+            /** @description A suggested schedule for `cadence` or `check`; null without either. */
             suggestedSchedule: string | null;
             /** @description RFC 3339, UTC. */
             updatedAt: string | null;
@@ -2857,7 +2857,7 @@ export interface components {
         SkippedTool: {
             /** @description The field that cannot be read; null for the whole tool. */
             field: string | null;
-            /** @description Its place in the list if it has no name. */
+            /** @description Name of the tool, or its place in the list if it has no name. */
             name: string;
             reason: string;
         };
@@ -2870,7 +2870,7 @@ export interface components {
             /** @description RFC 3339, UTC. */
             endedAt: string | null;
             id: string;
-            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            /** @description Why the proposal was dropped. `run_failed`: its run failed; `run_cancelled`: the run was cancelled; `run_skipped`: the run never began; `run_partial`: the run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: the schedule has no time left; `withdrawn`: someone withdrew it. */
             reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
             routineId: string;
             /** @description The run that tries the change. */
@@ -2888,12 +2888,12 @@ export interface components {
         /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
         StartedProposalWarnings: components["schemas"]["RoutineWarning"][];
         Step: {
-            /** @description Above 1, the provider may have billed an earlier attempt whose response was lost. */
+            /** @description If above 1, the provider may have billed an earlier attempt whose response was lost. */
             attempt: number;
             errorMessage: string | null;
             /** @description RFC 3339, UTC. */
             finishedAt: string | null;
-            /** @description In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. Of a failed step, that of its last response. */
+            /** @description In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response. */
             finishReason: string | null;
             index: number;
             /** @enum {string} */
@@ -2909,7 +2909,7 @@ export interface components {
             text: string | null;
             /** @description Thinking that the model wrote into its text, taken out of it. */
             thinking: string | null;
-            /** @description Of a tool step. */
+            /** @description The call of a tool step. */
             tool: components["schemas"]["ToolCall"] | null;
             usage: components["schemas"]["Usage"];
             /** @description Problems that did not end the run: faults of the model server, and `outcome_unknown` for a call that may have taken effect. The list may grow. */
@@ -2921,13 +2921,13 @@ export interface components {
          */
         Timestamp: string;
         ToolCall: {
-            /** @description Of a call that was held: the action that waits for a person. The call was not made. */
+            /** @description For a held call: the action that waits for a person. The call was not made. */
             action: components["schemas"]["ToolCallAction"] | null;
-            /** @description JSON text. Here and below secrets are removed and long texts cut at 16,000 characters. */
+            /** @description JSON text. In texts of a step, secrets are removed and long texts cut at 16,000 characters. */
             arguments: string | null;
-            /** @description Characters before the cut. */
+            /** @description Characters of the arguments before they were cut. */
             argumentsLength: number | null;
-            /** @description Other contents of the response than text; only their descriptions are kept. */
+            /** @description Contents of the response other than text; only their descriptions are kept. */
             attachments: components["schemas"]["ToolCallAttachmentsItem"][];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
@@ -2940,7 +2940,7 @@ export interface components {
             omittedFromStep: number | null;
             /** @description Null for a built-in tool. */
             policyId: string | null;
-            /** @description Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made. */
+            /** @description For a call that a rehearsal did not make: the stand-in that answered it. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made. */
             rehearsed: ("schema" | "earlier_answer" | "nothing") | null;
             /** @description The text of the tool's response. */
             result: string | null;
@@ -2950,7 +2950,7 @@ export interface components {
             /** @description The structured content, as JSON text. */
             structured: string | null;
             structuredLength: number | null;
-            /** @description Name at its server; null if the run has no such tool. */
+            /** @description Name of the tool at its server; null if the run has no such tool. */
             toolName: string | null;
         };
         ToolCallAction: {
@@ -2982,7 +2982,7 @@ export interface components {
             confirmedBy: string | null;
             /** @description The confirmed definition, when the present one differs; null when they are the same, or none is known. */
             confirmedDefinition: components["schemas"]["ConfirmedDefinition"] | null;
-            /** @description Of the definition that was confirmed; differs after a change. */
+            /** @description Hash of the confirmed definition. It differs from `definitionHash` after a change. */
             confirmedHash: string | null;
             connectionId: string;
             /**
@@ -2997,9 +2997,9 @@ export interface components {
             inputSchema: {
                 [key: string]: unknown;
             };
-            /** @description Calls of this tool in one run; null for no limit of its own. */
+            /** @description The most calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun: number | null;
-            /** @description Name at the tool server. */
+            /** @description Name of the tool at its server. */
             name: string;
             outputSchema: {
                 [key: string]: unknown;
@@ -3016,13 +3016,13 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             updatedAt: string;
-            /** @description When a discovery no longer found the tool. */
+            /** @description When a discovery first missed the tool. */
             vanishedAt: string | null;
             /** @description Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
         ToolRule: {
-            /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
+            /** @description A call must meet all conditions. A missing argument, an argument of another type, and a number with more digits than a double holds meet no condition. Arguments without a condition may have any value. */
             conditions: components["schemas"]["CreateToolRuleConditions"];
             /**
              * Format: date-time
@@ -3031,52 +3031,52 @@ export interface components {
             createdAt: string;
             /** @description Id of the person, or of the API key. */
             createdBy: string | null;
-            /** @description Hash of the definition for which it was made; it ends when that changes. */
+            /** @description Hash of the definition for which the rule was made. The rule ends when the definition changes. */
             definitionHash: string;
             /** @description RFC 3339, UTC. */
             expiresAt: string | null;
             id: string;
-            /** @description The most calls that it lets through; null for no limit. */
+            /** @description The most calls of the rule; null for no limit. */
             maxUses: number | null;
             policyId: string;
             /** @description RFC 3339, UTC. */
             revokedAt: string | null;
             uses: number;
-            /** @description The calls that it lets through, in words. */
+            /** @description The calls that the rule lets through, in words. */
             words: string;
         };
         ToolRuleCondition2: {
             equals: string | number | boolean | null;
-            /** @description Of an argument (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to an argument. */
             pointer: string;
         };
-        /** @description Of an argument (RFC 6901). */
+        /** @description JSON Pointer (RFC 6901) to an argument. */
         ToolRuleCondition2Pointer: string;
         ToolRuleCondition3: {
             in: (string | number | boolean | null)[];
-            /** @description Of an argument (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to an argument. */
             pointer: string;
         };
         ToolRuleCondition4: {
-            /** @description Of an argument (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to an argument. */
             pointer: string;
             prefix: string;
         };
         ToolRuleCondition5: {
             atMost: number;
-            /** @description Of an argument (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to an argument. */
             pointer: string;
         };
         /** @description Unread results of the caller, of the last 30 days. */
         UnreadResults: {
-            /** @description Whether there are more than the 1,000 counted ones. */
+            /** @description Whether there are more results than the 1,000 that are counted. */
             more: boolean;
             /** @description Time up to which the caller has marked all as read, for undoing that; null if they never did. */
             readUntil: string | null;
             unchanged: number;
             /** @description Number of routines with unchanged results. */
             unchangedRoutines: number;
-            /** @description When the newest ended, to mark all as read; null where all is read. */
+            /** @description When the newest unread result ended, to mark all as read; null if all results are read. */
             until: string | null;
             worthReading: number;
             /** @description Number of routines with results worth reading. */
@@ -3095,12 +3095,12 @@ export interface components {
                 [key: string]: string;
             };
             name?: string;
-            /** @description The same address with another query, for servers that take their key there. */
+            /** @description The same address with another query, for servers that take their key in the query. */
             url?: string;
         };
         UpdateRoutine: {
             /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @description With `run` an answer to a question starts a manual run, which gets the answer.
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
@@ -3116,7 +3116,7 @@ export interface components {
             carryResult?: boolean;
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks?: components["schemas"]["UpdateRoutineChecks"];
-            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
+            /** @description Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected. */
             decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
@@ -3125,9 +3125,9 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: string | null;
-            /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
+            /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
             externalKey?: string | null;
-            /** @description Tells each run the facts of its project. */
+            /** @description Gives each run the facts of its project. */
             facts?: boolean;
             gate?: components["schemas"]["GateInput"] | null;
             instructions?: string;
@@ -3136,9 +3136,9 @@ export interface components {
             limits?: components["schemas"]["UpdateRoutineLimits"];
             /** @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here. */
             managedBy?: "files" | null;
-            /** @description Folder that keeps it. It is the `name` in its `ras.yaml`. */
+            /** @description Folder that keeps the resource: the `name` in the `ras.yaml` of the folder. */
             managedFrom?: string | null;
-            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`. */
             mayAsk?: boolean;
             /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete?: boolean;
@@ -3162,7 +3162,7 @@ export interface components {
             pauseAfterFailures?: number;
             /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
             resultKey?: components["schemas"]["ResultKey"] | null;
-            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
+            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
             resultSchema?: components["schemas"]["RoutineResultSchema"] | null;
             resultsTo?: components["schemas"]["UpdateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
@@ -3171,7 +3171,7 @@ export interface components {
             skills?: components["schemas"]["RoutineSkills"];
             /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
             skipDates?: components["schemas"]["RoutineSkipDates"];
-            /** @description The schedule has no times before this one; null for no such bound. */
+            /** @description The schedule has no times before this instant; null for no such bound. */
             startsAt?: string | null;
             /** @description IANA name. */
             timezone?: string;
@@ -3213,7 +3213,7 @@ export interface components {
             successPingUrl?: string | null;
         };
         UpdateRoutineResultsTo: {
-            /** @description Ids of chats of the project. They are told of failures too. */
+            /** @description Ids of chats of the project. The chats also get failures. */
             chats?: components["schemas"]["CreateRoutineResultsToChats"];
             /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
             mail?: components["schemas"]["CreateRoutineResultsToMail"] | null;
@@ -3225,7 +3225,7 @@ export interface components {
         };
         /**
          * Format: date-time
-         * @description The schedule has no times before this one; null for no such bound.
+         * @description The schedule has no times before this instant; null for no such bound.
          */
         UpdateRoutineStartsAt: string;
         /** @description Only an empty list: tools come from a saved connection. */
@@ -3235,13 +3235,13 @@ export interface components {
         };
         UpdateSkillBody: {
             description?: string | null;
-            /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
+            /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
             externalKey?: string | null;
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions?: string;
             /** @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here. */
             managedBy?: "files" | null;
-            /** @description Folder that keeps it. It is the `name` in its `ras.yaml`. */
+            /** @description Folder that keeps the resource: the `name` in the `ras.yaml` of the folder. */
             managedFrom?: string | null;
             name?: string;
         };
@@ -3252,7 +3252,7 @@ export interface components {
             confirmAutomaticExecution?: boolean;
             /** @description Hash of the definition that you have read; if the definition has changed since, the response is 412. A confirmation without it has the warning `definition_hash_missing`, because a newer definition may be confirmed unseen. */
             definitionHash?: string;
-            /** @description Calls of this tool in one run; null for no limit of its own. */
+            /** @description The most calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun?: number | null;
             /**
              * @description `hold` confirms the present definition, as each call then waits for a person.
@@ -3264,7 +3264,7 @@ export interface components {
         UpdateToolPolicyArgumentSchema: {
             [key: string]: unknown;
         };
-        /** @description Calls of this tool in one run; null for no limit of its own. */
+        /** @description The most calls of this tool in one run; null for no limit of its own. */
         UpdateToolPolicyMaxCallsPerRun: number;
         Usage: {
             /** @description Part of the input. */
@@ -3296,7 +3296,7 @@ export interface components {
             id: string;
             /** @description RFC 3339, UTC. */
             nextAttemptAt: string | null;
-            /** @description Why it was given up: `gone` (the receiver answered 410, so nothing more is sent to this URL), `retries_exhausted` (the last attempt of the retry schedule failed), `webhook_removed` (the routine no longer has a webhook URL), `routine_archived` (the routine was archived, and sends nothing more). */
+            /** @description Why the delivery was given up: `gone` (the receiver answered 410, so nothing more is sent to this URL), `retries_exhausted` (the last attempt of the retry schedule failed), `webhook_removed` (the routine no longer has a webhook URL), `routine_archived` (the routine was archived, so it sends nothing more). */
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "sending" | "delivered" | "failed";
@@ -3322,7 +3322,7 @@ export interface components {
             id: string;
             /** @description The first 1 kB of the response. */
             responseExcerpt: string | null;
-            /** @description Null where the receiver did not respond. */
+            /** @description HTTP status; null without a response. */
             status: number | null;
         };
         WebhookTestEvent: {
@@ -3360,9 +3360,9 @@ export interface components {
         cursor: string;
         /** @description From the `Link: <…>; rel="next"` header of the page before. */
         "cursor-2": string;
-        /** @description The same key and body give the first response again, for 24 hours. */
+        /** @description For 24 hours, the same key and body give the first response again. */
         "Idempotency-Key": string;
-        /** @description The `ETag` you have seen. */
+        /** @description The `ETag` that you have seen. */
         "If-Match": string;
         /** @description Items a page, at most 200. */
         limit: number;
@@ -3406,7 +3406,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Action"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3552,7 +3552,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Chat"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3670,7 +3670,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3823,7 +3823,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3970,7 +3970,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FactsVersionSummary"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3981,7 +3981,7 @@ export interface operations {
     readFactsVersion: {
         parameters: {
             path: {
-                /** @description Its number. */
+                /** @description Number of the version. */
                 factsVersion: number;
                 /** @description Id of the project. */
                 projectId: components["parameters"]["projectId"];
@@ -4011,7 +4011,7 @@ export interface operations {
                 routineId?: string;
                 /** @description Questions that this run asked, first or last. */
                 runId?: string;
-                /** @description Only those in this state. */
+                /** @description Only questions in this state. */
                 state?: "open" | "answered" | "expired" | "closed";
             };
         };
@@ -4020,7 +4020,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AskedQuestion"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4080,7 +4080,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name, text, summary or error. */
                 q?: string;
-                /** @description Only those that ended at this time or later. */
+                /** @description Only results that ended at this time or later. */
                 since?: string;
                 /** @description Only results that the caller (a person or an API key) has not marked as read, or only the others. After 30 days a result counts as read. */
                 unread?: "true" | "false";
@@ -4093,7 +4093,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Result"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4170,19 +4170,19 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only the one with this key. */
+                /** @description Only the resource with this external key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those with this keeper. */
+                /** @description Only resources with this keeper. */
                 managedBy?: "files";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not. */
+                /** @description Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only routines that send none. */
                 sendsResults?: "true" | "false";
-                /** @description Only those in this state. */
+                /** @description Only routines in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
                 /** @description Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed. */
                 stateChangedBy?: "service" | "person";
@@ -4195,7 +4195,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineSummary"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4548,19 +4548,19 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those that succeeded with this outcome. */
+                /** @description Only runs that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
                 /** @description Text in the name, result, summary or error. */
                 q?: string;
-                /** @description Created at or after this time. */
+                /** @description Only runs created at or after this time. */
                 since?: string;
-                /** @description Only those in this state. */
+                /** @description Only runs in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only runs with this trigger. */
                 trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-                /** @description Created before this time. */
+                /** @description Only runs created before this time. */
                 until?: string;
             };
             path: {
@@ -4587,9 +4587,9 @@ export interface operations {
                 field?: string;
                 /** @description Only the item with this key, as text. */
                 key?: string;
-                /** @description Runs. */
+                /** @description The most runs to read. */
                 limit?: number;
-                /** @description The last run that counts. */
+                /** @description The last run of the series. */
                 upTo?: string;
             };
             path: {
@@ -4628,7 +4628,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4683,7 +4683,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolRule"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4758,7 +4758,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineVersionSummary"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4769,7 +4769,7 @@ export interface operations {
     readRoutineVersion: {
         parameters: {
             path: {
-                /** @description Revision of the routine; below zero for that of a proposal. */
+                /** @description Revision of the routine; below zero for a proposal. */
                 revision: number;
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];
@@ -4789,7 +4789,7 @@ export interface operations {
     restoreRoutineVersion: {
         parameters: {
             path: {
-                /** @description Revision of the routine; below zero for that of a proposal. */
+                /** @description Revision of the routine; below zero for a proposal. */
                 revision: number;
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];
@@ -4850,7 +4850,7 @@ export interface operations {
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
+                /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
                 externalKey: string;
             };
         };
@@ -4913,7 +4913,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those that succeeded with this outcome. */
+                /** @description Only runs that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
@@ -4921,13 +4921,13 @@ export interface operations {
                 q?: string;
                 /** @description Runs of this routine only. */
                 routineId?: string;
-                /** @description Created at or after this time. */
+                /** @description Only runs created at or after this time. */
                 since?: string;
-                /** @description Only those in this state. */
+                /** @description Only runs in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only runs with this trigger. */
                 trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-                /** @description Created before this time. */
+                /** @description Only runs created before this time. */
                 until?: string;
             };
         };
@@ -5201,7 +5201,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Step"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5261,7 +5261,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
-                /** @description The runs of one routine. */
+                /** @description The most runs of each routine. */
                 perRoutine?: number;
             };
         };
@@ -5270,7 +5270,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineRecentRuns"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5281,9 +5281,9 @@ export interface operations {
     listScheduledOccurrences: {
         parameters: {
             query: {
-                /** @description Times after this one. */
+                /** @description Only times after this one. */
                 from: string;
-                /** @description Up to and including this one. */
+                /** @description Only times up to this one, itself included. */
                 to: string;
             };
         };
@@ -5301,7 +5301,7 @@ export interface operations {
     previewSchedule: {
         parameters: {
             query?: {
-                /** @description No times after this one. */
+                /** @description Leaves out later times. */
                 endsAt?: string;
                 /** @description Only checked, because the id of a routine decides the delay of its runs. */
                 jitterSeconds?: number;
@@ -5309,7 +5309,7 @@ export interface operations {
                 schedule?: string;
                 /** @description Dates in the time zone, separated by commas. */
                 skipDates?: string;
-                /** @description No times before this one. */
+                /** @description Leaves out earlier times. */
                 startsAt?: string;
                 /** @description IANA name. */
                 timezone?: string;
@@ -5333,11 +5333,11 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only the one with this key. */
+                /** @description Only the resource with this external key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those with this keeper. */
+                /** @description Only resources with this keeper. */
                 managedBy?: "files";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
@@ -5348,7 +5348,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillSummary"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5452,7 +5452,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillRevision"][];
-                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        /** @description For requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5463,7 +5463,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
+                /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
                 externalKey: string;
             };
         };
@@ -5490,7 +5490,7 @@ export interface operations {
                 from?: string;
                 /** @description What the usage is summed up by. */
                 groupBy?: "day" | "routine" | "model";
-                /** @description What each day is made of; for `groupBy=day` only. */
+                /** @description Splits each day; only for `groupBy=day`. */
                 splitBy?: "routine" | "model";
                 /** @description The last day. */
                 to?: string;

@@ -4,21 +4,17 @@ import { z } from 'zod';
 import type { Deps } from '#api/deps.ts';
 import { operation } from '#api/docs/operation.ts';
 import { serve } from '#api/http/serve.ts';
-import { route } from '#api/route.ts';
+import { routesOf } from '#api/route.ts';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import { createServer } from 'node:http';
 
 test('a deprecated operation says so by its headers and in the document, with the day of its end', async () => {
-  const old = route({
-    method: 'GET',
-    path: '/v1/old',
+  const old = routesOf('Operations')('GET /v1/old', {
     id: 'old',
-    tag: 'Operations',
     summary: 'Do it the old way',
     auth: 'none',
-    mcp: false,
     deprecated: { since: '2027-01-31', sunset: '2028-01-31' },
-    success: { status: 200, data: z.strictObject({}).meta({ id: 'Old' }), description: 'Done.' },
+    success: { data: z.strictObject({}).meta({ id: 'Old' }), description: 'Done.' },
   }).to(async () => ({ data: {} }));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an operation without a caller asks for nothing else
   const deps = {

@@ -41,7 +41,7 @@ test('faults are said in plain words, and in the words of the schema where it ha
 });
 
 test('ids and dates of a wrong form are described without a pattern', () => {
-  const formed = z.strictObject({ projectId: idOf('project', ''), runId: idOf('run', ''), day: z.iso.date() });
+  const formed = z.strictObject({ projectId: idOf('project'), runId: idOf('run'), day: z.iso.date() });
   expect(() =>
     validate(formed, { projectId: 'Website', runId: 'prj_01kx3k9y6wfd8r0v5m2c7t4q5d', day: '31/01/2027' }),
   ).toThrow(

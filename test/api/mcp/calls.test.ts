@@ -278,7 +278,9 @@ test('a routine can neither call the service that runs it nor be connected with 
     const changed = await key.patch(`/v1/connections/${EXAMPLE.connection}`, { url: `${url}?a=1` });
     for (const answer of [made, changed]) {
       expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
-      expect(answer.body.error.message).toContain('url: is this service, which its own routines may not call');
+      expect(answer.body.error.message).toContain(
+        'url: is an address of this service, which its own routines may not call',
+      );
     }
   }
 });

@@ -66,7 +66,7 @@ test('with cancel_previous the next occurrence replaces the run under way', asyn
   expect(await runEnded(key, first.id)).toMatchObject({
     state: 'cancelled',
     reason: 'replaced',
-    errorMessage: 'The next occurrence of the routine took its place.',
+    errorMessage: 'The next occurrence of the routine replaced this run.',
   });
   expect(await runEnded(key, next!.id)).toMatchObject({ state: 'succeeded' });
   const { data: listed } = await key.get(`/v1/routines/${id}/runs?state=cancelled`);

@@ -1,6 +1,6 @@
 import { assert, constantFrom, date, integer, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { deliveryRetryMs } from '#core/delivery/webhooks/attempt.ts';
+import { deliveryRetryMs } from '#core/delivery/webhooks/delivery.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 
 const HOUR = 3_600_000;

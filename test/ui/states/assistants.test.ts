@@ -40,7 +40,7 @@ test('the page of consent in all its states', async ({ api, visit }) => {
       path,
       before: asks('Helper', true, answer('get', '/v1/organizations', [{ ...ORGANIZATION, role: 'member' }])),
       async act(page) {
-        await page.getByText('given by owners and admins').waitFor();
+        await page.getByText('Only owners and admins can give write access').waitFor();
         expect(await page.getByRole('radio', { name: /^Build/ }).isDisabled()).toBe(true);
       },
     },

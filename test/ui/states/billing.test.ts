@@ -69,7 +69,7 @@ test('the page of billing in all its states', async ({ api, visit }) => {
       ...state(
         'ending',
         { ...SUBSCRIBED, subscription: { ...SUBSCRIBED.subscription!, cancelsAt: ago(-9_000) } },
-        /From then on the Free plan counts/,
+        /From then on the Free plan applies/,
       ),
       holds: true,
     },

@@ -124,7 +124,7 @@ test('the comparison of two results in all its states', async ({ api, visit }) =
       name: 'same',
       path: PATH,
       before: () => api.serve(...two({ result: OLD }, { result: OLD })),
-      act: says('Both have the same text.'),
+      act: says('Both runs have the same text.'),
     },
     {
       name: 'none',

@@ -158,7 +158,7 @@ test('connections in all their states', async ({ api, visit }) => {
       name: 'connect-server',
       async act(page) {
         await press('Connect a tool server')(page);
-        await page.getByRole('combobox', { name: 'It asks for' }).click();
+        await page.getByRole('combobox', { name: 'The server asks for' }).click();
         await page.getByRole('option', { name: /^Headers/ }).click();
         await page.getByLabel('Name of header 1').waitFor();
       },
@@ -219,7 +219,7 @@ test('the tools of a routine in all their states', async ({ api, visit }) => {
         const rules = page.getByRole('region', { name: 'Standing rules' });
         await rules.getByText('7 of 10 uses left, ends in 5 days').waitFor();
         await rules.getByText('Calls whose priority is at most 3, with any other arguments.').waitFor();
-        for (const end of ['Used up', 'Revoked', 'Ended with its definition'])
+        for (const end of ['Used up', 'Revoked', 'Ended, because the definition changed'])
           await rules.getByText(end, { exact: true }).waitFor();
       },
     },

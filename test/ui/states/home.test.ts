@@ -111,7 +111,7 @@ test('home in all its states', async ({ api, visit }) => {
         await page.getByText('Prices of the summer sale').waitFor();
         const needs = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem');
         await needs.first().getByText('2 calls to approve').waitFor();
-        await page.getByText('Its schedule has ended.').waitFor();
+        await page.getByText('The schedule has ended.').waitFor();
         await page.getByText('Are pages of the shop checked too?').waitFor();
         await page.getByRole('button', { name: 'Yes', exact: true }).waitFor();
         await page.getByText(SOURCES).first().waitFor();

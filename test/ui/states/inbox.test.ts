@@ -293,7 +293,7 @@ test('keys move through the calls of each run in their order, and decide about t
   await page.keyboard.press('j');
   await shows('Broken link on /page-4');
   await page.keyboard.press('a');
-  await page.getByText('Approved. It is sent as soon as Tracker takes it.').waitFor();
+  await page.getByText('Approved. The call is sent as soon as Tracker accepts it.').waitFor();
   await page.keyboard.press('k');
   await shows('Broken link on /page-3');
   await page.keyboard.press('r');
@@ -414,11 +414,11 @@ test('a call that has changed since it was seen shows the change and asks again'
   await refusing(`/v1/actions/${ISSUE.id}/approve`, 409, { code: 'action_differs', message: 'It differs.' })(page);
   isChanged = true;
   await page.keyboard.press('a');
-  await page.getByText('It has changed since you looked. Nothing was sent.').waitFor();
+  await page.getByText('The call has changed since you looked. Nothing was sent.').waitFor();
   await page.getByRole('region', { name: 'What has changed' }).getByText('create_issue on Tracker as admin').waitFor();
   await page.getByRole('button', { name: 'Approve' }).and(page.locator('[aria-disabled=true]')).waitFor();
   await page.unrouteAll();
-  await page.getByRole('button', { name: 'Show it as it is now' }).click();
+  await page.getByRole('button', { name: 'Show the call as it is now' }).click();
   const sent = page.waitForRequest((request) => request.method() === 'POST');
   await page.getByRole('button', { name: 'Approve' }).click();
   expect((await sent).headers()['if-match']).toBe(`"${changed.digest}"`);
@@ -433,11 +433,11 @@ test('edited arguments are sent as what they are, and those left out are not sen
       return inList({ ...ISSUE, id: idOf(20), replaces: ISSUE.id, state: 'done' });
     }),
   );
-  const { page } = await visit(seeing(ISSUE.id));
-  await page.getByText('U+202E').first().waitFor();
+  const { page, settled } = await visit(seeing(ISSUE.id));
+  await settled();
   await page.keyboard.press('e');
   const form = page.getByRole('region', { name: 'Arguments' });
-  await form.getByText('Holds characters that no one sees: U+202E.').waitFor();
+  await form.getByText('The arguments contain invisible characters: U+202E.').waitFor();
   await form.getByRole('button', { name: 'Take them out' }).click();
   await form.getByRole('textbox', { name: 'priority' }).fill('1');
   await form.getByRole('textbox', { name: 'labels' }).fill('["links"');
@@ -466,8 +466,8 @@ test('several calls are decided at once, and each has its verdict', async ({ api
       return verdicts;
     }),
   );
-  const { page } = await visit(seeing(ISSUE.id));
-  await page.getByText('U+202E').first().waitFor();
+  const { page, settled } = await visit(seeing(ISSUE.id));
+  await settled();
   await page.keyboard.press('x');
   await page.getByText('1 call selected').waitFor();
   await page.keyboard.press('j');
@@ -486,14 +486,14 @@ test('several calls are decided at once, and each has its verdict', async ({ api
 
 test('the palette offers the decisions of the open call, and shows what it would send', async ({ api, visit }) => {
   api.serve(...serving(ALL));
-  const { page, expectClean } = await visit(seeing(ISSUE.id));
-  await page.getByText('U+202E').first().waitFor();
+  const { page, settled, expectClean } = await visit(seeing(ISSUE.id));
+  await settled();
   await page.keyboard.press('ControlOrMeta+k');
   await page.getByRole('combobox', { name: 'Search and commands' }).fill('approve');
   await page.getByRole('option', { name: /^Approve/ }).waitFor();
   await page.keyboard.press('Enter');
   const question = page.getByRole('dialog', { name: 'Approve create_issue?' });
-  await question.getByText('It is sent once, with').waitFor();
+  await question.getByText('The call is sent once, with').waitFor();
   await expectClean();
   await question.getByRole('button', { name: 'Cancel' }).click();
   await question.waitFor({ state: 'detached' });

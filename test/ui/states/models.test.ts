@@ -98,7 +98,7 @@ test('the page of models in all its states', async ({ api, visit }) => {
       before: () => api.serve(...full, answer('get', '/v1/organizations', [{ ...ORGANIZATION, role: 'member' }])),
       async act(page) {
         await openMenu(page);
-        await page.getByText('Only owners and admins can.').first().waitFor();
+        await page.getByText('Only owners and admins can do this.').first().waitFor();
       },
     },
   ]);

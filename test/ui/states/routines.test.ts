@@ -257,7 +257,7 @@ test('a routine in all its states', async ({ api, visit }) => {
           .locator('time[title*="Europe/Berlin"]')
           .waitFor()
           // A run without such tools has succeeded.
-          .then(async () => expect(await page.getByText('Its skills work better').count()).toBe(0)),
+          .then(async () => expect(await page.getByText('The skills work better').count()).toBe(0)),
     },
     {
       name: 'draft',
@@ -322,7 +322,7 @@ test('a routine in all its states', async ({ api, visit }) => {
   ]);
 });
 
-const WARNING = /^Kept in files as .*the next apply overwrites it/;
+const WARNING = /^Kept in files as .*the next apply overwrites them/;
 
 test('a routine that files keep says so, and warns before an edit', async ({ api, visit }) => {
   const path = `${LIST}/${ACTIVE}`;
@@ -422,7 +422,9 @@ test('the composer in all its states', async ({ api, visit }) => {
       path: `${LIST}/new`,
       before: () => api.serve(...FRAME, ...models, ...DRAFTING),
       async act(page) {
-        await page.getByRole('textbox', { name: 'What should it do, and when?' }).fill('Check our prices on Mondays');
+        await page
+          .getByRole('textbox', { name: 'What should the routine do, and when?' })
+          .fill('Check our prices on Mondays');
         await page.getByRole('button', { name: 'Draft it' }).click();
         const chips = page.getByRole('list', { name: 'What was understood' });
         await chips.getByRole('button', { name: 'Change skills: SEO audit, Price watch' }).waitFor();
@@ -470,7 +472,7 @@ test('the composer in all its states', async ({ api, visit }) => {
         await expect.poll(() => box.isChecked()).toBe(true);
         await page.getByRole('button', { name: 'Test', exact: true }).click();
         await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'rehearse' });
-        await page.getByText('Rehearsal: it asked for no call that may write.').waitFor();
+        await page.getByText('Rehearsal: the run asked for no call that may write.').waitFor();
         await box.click();
         await page.getByRole('button', { name: 'Test again' }).click();
         await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'run' });

@@ -207,9 +207,9 @@ test('a run in all its states', async ({ api, visit }) => {
         await held.getByText('Broken link · 2 · It answered: number 7').waitFor();
         await held.getByText('The connection has another account or address now.').waitFor();
         await page.getByRole('button', { name: /^create_issue/ }).click();
-        await page.getByText('It was not made here.').waitFor();
+        await page.getByText('This call was not made.').waitFor();
         await page.getByRole('button', { name: /^comment/ }).click();
-        await page.getByText('A standing rule let it through.').waitFor();
+        await page.getByText('A standing rule let this call through.').waitFor();
       },
     },
     {
@@ -239,7 +239,7 @@ test('a run in all its states', async ({ api, visit }) => {
           }),
         ),
       act: async (page) => {
-        await page.getByText('Waiting: it was asked for a later time.').waitFor();
+        await page.getByText('Waiting: the run was requested for a later time.').waitFor();
         // The run has not started, so the page does not say how long it waited.
         expect(await page.getByText('Waited', { exact: true }).count()).toBe(0);
       },
@@ -321,7 +321,7 @@ test('a question of a run is answered on its page, and a rehearsal lists what it
       act: async (page) => {
         await says(/^Rehearsal: only tools that read were called/, 'Would have done', 'delete_page')(page);
         await page.getByText('all@example.com').waitFor();
-        expect(await page.getByText('It asks you').count()).toBe(0);
+        expect(await page.getByText('The run asks you').count()).toBe(0);
       },
     },
   ]);
@@ -436,7 +436,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
           }),
         ),
       act: async (page) => {
-        await page.getByText('The first of its kind').waitFor();
+        await page.getByText('The first result with data').waitFor();
         // All items are new, so no row is marked as new.
         await expect.poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count()).toBe(1);
         expect(await page.getByText('+ Added').count()).toBe(0);
@@ -620,7 +620,7 @@ test('a failed run compared with the last good one, its mails, a cancelled run, 
         const against = aside.getByRole('region', { name: 'Compared with the last good run' });
         await against.getByText('topic: the moon').waitFor();
         expect(await against.getByRole('link').getAttribute('href')).toContain(FIRST);
-        await page.getByText('Mail that it failed').waitFor();
+        await page.getByText('Mail that the run failed').waitFor();
       },
     },
     {
@@ -639,7 +639,7 @@ test('a failed run compared with the last good one, its mails, a cancelled run, 
             outcome: null,
             result: null,
             reason: 'cancelled',
-            errorMessage: 'Someone cancelled it.',
+            errorMessage: 'Someone cancelled the run.',
             steps: [
               model(0, {
                 state: 'failed',
@@ -649,7 +649,7 @@ test('a failed run compared with the last good one, its mails, a cancelled run, 
             ],
           }),
         ),
-      act: says('Someone cancelled it.'),
+      act: says('Someone cancelled the run.'),
     },
     {
       path: PATH,

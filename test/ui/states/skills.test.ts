@@ -159,7 +159,7 @@ test('skills in all their states', async ({ api, visit }) => {
       path: `${LIST}/${OWN}`,
       before: () => serve({ managedBy: 'files', externalKey: 'house-style' }),
       async act(page) {
-        await page.getByText(/^Kept in files as .*the next apply overwrites it/).waitFor();
+        await page.getByText(/^Kept in files as .*the next apply overwrites them/).waitFor();
         expect(await page.getByTitle(/^Kept in files\./).count()).toBe(1);
       },
     },

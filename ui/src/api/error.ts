@@ -71,7 +71,7 @@ export function unreachable(): ApiError {
 
 /** Makes the error of a request whose sender declined to prove who they are. */
 export function unproven({ status, code, requestId }: ApiError): ApiError {
-  const message = 'Nothing has changed, as you did not confirm that it is you.';
+  const message = 'Nothing has changed, because you did not confirm your identity.';
   return new ApiError({ status, code, message, requestId });
 }
 

@@ -519,7 +519,7 @@ export interface components {
             arguments: {
                 [key: string]: unknown;
             } | null;
-            /** @description The same as JSON text for people, with all digits; invisible characters are written as escapes. */
+            /** @description The arguments as JSON text for people, with all digits; invisible characters are written as escapes. */
             argumentsText: string | null;
             connectionId: string;
             connectionName: string;
@@ -530,21 +530,21 @@ export interface components {
             /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
             digest: string;
             errorMessage: string | null;
-            /** @description Without a decision by then it is rejected as `expired`. */
+            /** @description An action without a decision by then is rejected as `expired`. */
             expiresAt: components["schemas"]["Timestamp"];
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the action. */
             id: string;
             isError: boolean | null;
-            /** @description The last run that asked for it while it was open. */
+            /** @description The last run that asked for the open call. */
             lastRunId: string;
-            /** @description Text of the model beside the call. */
+            /** @description Text that the model wrote beside the call. */
             modelReason: string | null;
             /** @description Note of the person who rejected it. */
             note: string | null;
             policyId: string;
             reason: components["schemas"]["ActionReason"] | null;
-            /** @description Actions whose results its arguments contain; they are sent first. */
+            /** @description Actions that are sent first, as the arguments use their results. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -555,17 +555,17 @@ export interface components {
             /** @description Id of the routine. */
             routineId: string;
             routineName: string;
-            /** @description The run that asked first. */
+            /** @description The run that asked for the call first. */
             runId: string;
             sentAt: components["schemas"]["Timestamp"] | null;
             /**
-             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, and nothing says whether it did; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent yet. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, which nothing confirms; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
-            /** @description How often runs have asked for it. */
+            /** @description How often runs have asked for the call. */
             times: number;
-            /** @description Name at its server. */
+            /** @description Name of the tool at its server. */
             toolName: string;
         };
         ActionDetail: {
@@ -575,7 +575,7 @@ export interface components {
             arguments: {
                 [key: string]: unknown;
             } | null;
-            /** @description The same as JSON text for people, with all digits; invisible characters are written as escapes. */
+            /** @description The arguments as JSON text for people, with all digits; invisible characters are written as escapes. */
             argumentsText: string | null;
             /** @description Changes by a person in the arguments, for an action that replaces another one. */
             changes: components["schemas"]["ActionDifference"][];
@@ -588,7 +588,7 @@ export interface components {
             /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
             digest: string;
             errorMessage: string | null;
-            /** @description Without a decision by then it is rejected as `expired`. */
+            /** @description An action without a decision by then is rejected as `expired`. */
             expiresAt: components["schemas"]["Timestamp"];
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the action. */
@@ -600,15 +600,15 @@ export interface components {
             isError: boolean | null;
             /** @description The call of this tool by the routine that was approved last. */
             lastApproved: components["schemas"]["ActionDetailLastApproved"] | null;
-            /** @description The last run that asked for it while it was open. */
+            /** @description The last run that asked for the open call. */
             lastRunId: string;
-            /** @description Text of the model beside the call. */
+            /** @description Text that the model wrote beside the call. */
             modelReason: string | null;
             /** @description Note of the person who rejected it. */
             note: string | null;
             policyId: string;
             reason: components["schemas"]["ActionReason"] | null;
-            /** @description Actions whose results its arguments contain; they are sent first. */
+            /** @description Actions that are sent first, as the arguments use their results. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -619,17 +619,17 @@ export interface components {
             /** @description Id of the routine. */
             routineId: string;
             routineName: string;
-            /** @description The run that asked first. */
+            /** @description The run that asked for the call first. */
             runId: string;
             sentAt: components["schemas"]["Timestamp"] | null;
             /**
-             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, and nothing says whether it did; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent yet. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, which nothing confirms; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
-            /** @description How often runs have asked for it. */
+            /** @description How often runs have asked for the call. */
             times: number;
-            /** @description Name at its server. */
+            /** @description Name of the tool at its server. */
             toolName: string;
         };
         ActionDetailLastApproved: {
@@ -640,11 +640,11 @@ export interface components {
             id: string;
         };
         ActionDifference: {
-            /** @description Missing if it was removed. */
+            /** @description The later value; missing if the argument was removed. */
             after?: unknown;
-            /** @description Missing if it was added. */
+            /** @description The earlier value; missing if the argument was added. */
             before?: unknown;
-            /** @description JSON Pointer (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to the changed argument. */
             path: string;
         };
         ActionEvent: {
@@ -676,9 +676,9 @@ export interface components {
         /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
         ActionReason: string;
         ActionVerdict: {
-            /** @description Null where it was refused. */
+            /** @description The decided action; null if the decision was refused. */
             action: components["schemas"]["Action"] | null;
-            /** @description Why it was refused; null where it was decided. */
+            /** @description Why the decision was refused; null if the action was decided. */
             error: components["schemas"]["ConnectionError"] | null;
             id: string;
         };
@@ -693,7 +693,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -708,7 +708,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
@@ -757,7 +757,7 @@ export interface components {
              */
             acceptForecast?: boolean;
             /**
-             * @description Refuses it where its forecast says that a limit runs out within 30 days.
+             * @description Refuses the activation if the forecast says that a limit runs out within 30 days.
              * @default false
              */
             refuseOverBudget?: boolean;
@@ -765,7 +765,7 @@ export interface components {
         Activation: {
             /** @description The latest manual run that has succeeded with the present revision; it may have been deleted since. */
             proofRunId: string | null;
-            /** @description Whether activating it would be accepted now. */
+            /** @description Whether an activation would be accepted now. */
             ready: boolean;
             /** @description The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own. */
             reason: ("successful_run_required" | "own_variables_required" | "routine_archived" | "definition_unreadable" | "schedule_ended" | "allowance_exceeded") | null;
@@ -792,13 +792,13 @@ export interface components {
         };
         ApiKey: {
             createdAt: components["schemas"]["Timestamp"];
-            /** @description The person who made it; null when their account is gone. */
+            /** @description The person who made the key; null when their account is gone. */
             createdBy: components["schemas"]["ApiKeyCreatedBy"] | null;
-            /** @description When it stops working; null for never. */
+            /** @description When the key stops working; null for never. */
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the apiKey. */
             id: string;
-            /** @description Written at most once a minute. */
+            /** @description Last use of the key, noted at most once a minute. */
             lastUsedAt: components["schemas"]["Timestamp"] | null;
             name: string;
             /** @description The part of the key that may be shown. */
@@ -835,7 +835,7 @@ export interface components {
         AskedConsent: {
             clientId: string;
             clientName: string;
-            /** @description True when the operator registered it. A client that registered itself is unverified. */
+            /** @description True when the operator registered the assistant. A client that registered itself is unverified. */
             isVerified: boolean;
             /** @description Address to which the browser goes afterwards, with the code. */
             redirectHost: string;
@@ -849,7 +849,7 @@ export interface components {
             /** @description Answers that the model proposes. */
             choices: string[] | null;
             createdAt: components["schemas"]["Timestamp"];
-            /** @description When it was answered, expired or closed. */
+            /** @description When the question was answered, expired or closed. */
             decidedAt: components["schemas"]["Timestamp"] | null;
             /** @description Answer that counts until there is another; null without one. */
             default: string | null;
@@ -857,20 +857,20 @@ export interface components {
             /** @description Id of the question. */
             id: string;
             lastAskedAt: components["schemas"]["Timestamp"];
-            /** @description The last run that asked the same. */
+            /** @description The last run that asked the same question. */
             lastRunId: string;
-            /** @description As a model wrote it; null once it is erased. */
+            /** @description The question as a model wrote it; null once it is erased. */
             question: string | null;
             /** @description Id of the routine. */
             routineId: string;
             routineName: string;
-            /** @description The run that asked it first. */
+            /** @description The run that asked the question first. */
             runId: string;
             /** @description The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`. */
             runRefused: string | null;
-            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: its routine was archived, or its content was erased. */
+            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: the routine was archived, or the content of the question was erased. */
             state: string;
-            /** @description How many times runs have asked it. */
+            /** @description How many times runs have asked the question. */
             times: number;
         };
         Assistant: {
@@ -878,9 +878,9 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             grantedBy: components["schemas"]["ApiKeyCreatedBy"];
             id: string;
-            /** @description True when the operator registered it. A client that registered itself is unverified. */
+            /** @description True when the operator registered the assistant. A client that registered itself is unverified. */
             isVerified: boolean;
-            /** @description Written at most once a minute. */
+            /** @description Last use, noted at most once a minute. */
             lastUsedAt: components["schemas"]["Timestamp"] | null;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
@@ -926,18 +926,18 @@ export interface components {
             runs: number;
         };
         AttentionHeldItem: {
-            /** @description The first of its open actions. */
+            /** @description The first open action of the run. */
             actionId: string;
-            /** @description Its open actions. */
+            /** @description Number of open actions of the run. */
             calls: number;
-            /** @description When the first of them expires. */
+            /** @description When the first of these actions expires. */
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the routine. */
             routineId: string;
             routineName: string;
             /** @description Id of the run. */
             runId: string;
-            /** @description Names of their tools, each once. */
+            /** @description Names of the tools of these actions, each once. */
             toolNames: string[];
         };
         AttentionQuestionsItem: {
@@ -948,9 +948,9 @@ export interface components {
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the question. */
             id: string;
-            /** @description The last run that asked the same. */
+            /** @description The last run that asked the same question. */
             lastRunId: string;
-            /** @description As a model wrote it; null once it is erased. */
+            /** @description The question as a model wrote it; null once it is erased. */
             question: string | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -992,10 +992,10 @@ export interface components {
         AuditEvent: {
             /** @enum {string} */
             action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "tool_rule.created" | "tool_rule.revoked" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "action.approved" | "action.rejected" | "question.answered";
-            /** @description Who, and from where. */
+            /** @description Who made the change, and from where. */
             actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
-            /** @description What changed, as the action has it. */
+            /** @description Details of the change, whose fields depend on `action`. */
             details: {
                 [key: string]: unknown;
             };
@@ -1004,7 +1004,7 @@ export interface components {
             /** @description Id of the organization. */
             organizationId: string;
             projectId: string | null;
-            /** @description What was changed. */
+            /** @description Id of the changed resource. */
             targetId: string;
         };
         AuditEventActor: {
@@ -1023,7 +1023,7 @@ export interface components {
             nextFrom: components["schemas"]["Timestamp"] | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The version that its runs execute. */
+            /** @description The version that the runs execute. */
             routineRevision: number;
             /** @description The queued runs and their instants, the earliest first. */
             runs: components["schemas"]["BackfillRunsItem"][];
@@ -1067,9 +1067,9 @@ export interface components {
             scheduledFor: components["schemas"]["Timestamp"];
         };
         BegunSecondFactor: {
-            /** @description In base32, to type. */
+            /** @description The secret in base32, to type. */
             secret: string;
-            /** @description For a QR code. */
+            /** @description The secret as an address for a QR code. */
             uri: string;
         };
         Billing: {
@@ -1080,7 +1080,7 @@ export interface components {
             isOwner: boolean;
             period: components["schemas"]["BillingPeriod"];
             /**
-             * @description The plan that counts now.
+             * @description The plan that applies now.
              * @enum {string}
              */
             plan: "free" | "starter" | "pro" | "scale";
@@ -1101,7 +1101,7 @@ export interface components {
             apiWrites: boolean;
             /** @description Runs in a period. */
             runs: number;
-            /** @description Counts where plans are paid for. */
+            /** @description Enforced only where plans are paid for. */
             runsAtATime: number;
         };
         BillingAttentionPaymentFailed: {
@@ -1163,19 +1163,19 @@ export interface components {
             when: string;
         };
         BlueprintSlot: {
-            /** @description Of a choice. */
+            /** @description The answers to choose from. */
             choices: string[];
             label: string;
-            /** @description Of a number. */
+            /** @description The least value of a number. */
             least: number;
-            /** @description Of a number. */
+            /** @description The greatest value of a number. */
             most: number;
             /** @description Name of the variable. */
             name: string;
             /** @description An answer that a person could give. */
             sample: string;
             /**
-             * @description `list` has a line for each.
+             * @description `list` has a line for each item.
              * @enum {string}
              */
             type: "text" | "list" | "address" | "number" | "choice";
@@ -1214,7 +1214,7 @@ export interface components {
             email: string;
             joinedAt: components["schemas"]["Timestamp"];
             name: string;
-            /** @description API keys that the person had made, and that were revoked with this. */
+            /** @description API keys of the person that were revoked with this change. */
             revokedKeys: components["schemas"]["RevokedKey"][];
             /** @enum {string} */
             role: "owner" | "admin" | "member";
@@ -1245,7 +1245,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description Time since which the chat refuses the address for good; nothing is sent until the address is replaced. */
             goneAt: components["schemas"]["Timestamp"] | null;
-            /** @description The chat's own error, or its status. */
+            /** @description The error in the chat's own words, or the HTTP status. */
             goneReason: string | null;
             /** @description The host of the address. The address itself is in no response. */
             host: string;
@@ -1260,7 +1260,7 @@ export interface components {
             attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
             /** @description Id of the chat. */
             chatId: string;
-            /** @description Null once the chat is deleted. */
+            /** @description Name of the chat; null once the chat is deleted. */
             chatName: string | null;
             createdAt: components["schemas"]["Timestamp"];
             finishedAt: components["schemas"]["Timestamp"] | null;
@@ -1268,7 +1268,7 @@ export interface components {
             id: string;
             kind: ("slack" | "teams" | "discord" | "google_chat") | null;
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
-            /** @description Why it was given up: `chat_gone` (the chat refuses the address for good, so nothing more is sent there until it has another one), `message_refused` (the chat does not take this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, and sends nothing more). */
+            /** @description Why the delivery was given up: `chat_gone` (the chat no longer accepts this address, so nothing more is sent until you replace the address), `message_refused` (the chat does not accept this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, so it sends nothing more). */
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "delivered" | "failed";
@@ -1276,11 +1276,11 @@ export interface components {
         ChatTest: {
             delivered: boolean;
             durationMs: number;
-            /** @description Why it was not delivered. */
+            /** @description Why the message was not delivered. */
             error: string | null;
             /** @description The first 1 kB of the response. */
             responseExcerpt: string | null;
-            /** @description Of the response; null without one. */
+            /** @description HTTP status of the response; null without one. */
             status: number | null;
         };
         Checkout: {
@@ -1297,7 +1297,7 @@ export interface components {
         };
         CheckRoutine: {
             /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @description With `run` an answer to a question starts a manual run, which gets the answer.
              * @default wait
              * @enum {string}
              */
@@ -1326,7 +1326,7 @@ export interface components {
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
+             * @description Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -1341,7 +1341,7 @@ export interface components {
             /** @default null */
             externalKey?: string | null;
             /**
-             * @description Tells each run the facts of its project.
+             * @description Gives each run the facts of its project.
              * @default false
              */
             facts?: boolean;
@@ -1360,7 +1360,7 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`.
              * @default false
              */
             mayAsk?: boolean;
@@ -1404,7 +1404,7 @@ export interface components {
             /** @default null */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
              * @default null
              */
             resultSchema?: {
@@ -1431,7 +1431,7 @@ export interface components {
              * @default []
              */
             skipDates?: string[];
-            /** @description The schedule has no times before this one; null for no such bound. */
+            /** @description The schedule has no times before this instant; null for no such bound. */
             startsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description IANA name.
@@ -1495,7 +1495,7 @@ export interface components {
             accountLabel: string | null;
             /** @enum {string} */
             auth: "none" | "bearer" | "headers" | "oauth" | "api_key";
-            /** @description When its server last passed the check. */
+            /** @description When the server last passed the check. */
             checkedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description Why the connection is not ready. */
@@ -1505,9 +1505,9 @@ export interface components {
             /** @enum {string} */
             kind: "tool_server" | "managed";
             name: string;
-            /** @description Of a managed connection. */
+            /** @description Provider of a managed connection. */
             provider: string | null;
-            /** @description Granted by the provider. */
+            /** @description Scopes that the provider granted. */
             scopes: string[];
             /** @description The description that the tool server gives of itself. */
             server: components["schemas"]["ConnectionServer"] | null;
@@ -1523,13 +1523,13 @@ export interface components {
         };
         ConnectionProvider: {
             /**
-             * @description By signing in, or with an API key.
+             * @description How people connect: by signing in, or with an API key.
              * @enum {string}
              */
             auth: "oauth" | "api_key";
             /** @enum {string} */
             category: "analytics" | "seo" | "crm" | "content" | "communication" | "development" | "planning" | "payments";
-            /** @description True when people can connect, because the operator has registered a client, or none is needed. */
+            /** @description True when people can connect, because the operator has registered a client or no client is needed. */
             configured: boolean;
             documentation: string;
             id: string;
@@ -1541,7 +1541,7 @@ export interface components {
             redirectUri: string | null;
             /** @description Scopes of a sign-in. */
             scopes: string[];
-            /** @description Address of its tool server; null without one. */
+            /** @description Address of the provider's tool server; null without one. */
             toolServer: string | null;
         };
         ConnectionServer: {
@@ -1565,7 +1565,7 @@ export interface components {
             name?: string;
         };
         CreateApiKeyBody: {
-            /** @description When it stops working, in the future; null for never. */
+            /** @description When the key stops working, in the future; null for never. */
             expiresAt?: string | null;
             name: string;
             /**
@@ -1607,15 +1607,15 @@ export interface components {
         };
         CreatedApiKey: {
             createdAt: components["schemas"]["Timestamp"];
-            /** @description The person who made it; null when their account is gone. */
+            /** @description The person who made the key; null when their account is gone. */
             createdBy: components["schemas"]["ApiKeyCreatedBy"] | null;
-            /** @description When it stops working; null for never. */
+            /** @description When the key stops working; null for never. */
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the apiKey. */
             id: string;
-            /** @description Shown once; null when the response is repeated. */
+            /** @description The key, shown once; null when the response is repeated. */
             key: string | null;
-            /** @description Written at most once a minute. */
+            /** @description Last use of the key, noted at most once a minute. */
             lastUsedAt: components["schemas"]["Timestamp"] | null;
             name: string;
             /** @description The part of the key that may be shown. */
@@ -1642,7 +1642,7 @@ export interface components {
             id: string;
             name: string;
             /**
-             * @description Your role in it.
+             * @description Your role in the organization.
              * @enum {string}
              */
             role: "owner" | "admin" | "member";
@@ -1658,7 +1658,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -1673,7 +1673,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
@@ -1718,18 +1718,18 @@ export interface components {
         };
         CreatedSharedLink: {
             createdAt: components["schemas"]["Timestamp"];
-            /** @description Null where the account or the key is gone. */
+            /** @description Author of the link; null if the account or the key is gone. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the sharedLink. */
             id: string;
-            /** @description When it was read last. */
+            /** @description When the result was last read through this link. */
             lastSeenAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the run. */
             runId: string;
-            /** @description Shown once; null when the response is repeated. */
+            /** @description Address of the link, shown once; null when the response is repeated. */
             url: string | null;
-            /** @description How often the result was read by it. */
+            /** @description How often the result was read through this link. */
             views: number;
         };
         CreateInvitationBody: {
@@ -1750,7 +1750,7 @@ export interface components {
         };
         CreateRoutine: {
             /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @description With `run` an answer to a question starts a manual run, which gets the answer.
              * @default wait
              * @enum {string}
              */
@@ -1779,7 +1779,7 @@ export interface components {
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
+             * @description Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -1794,7 +1794,7 @@ export interface components {
             /** @default null */
             externalKey?: string | null;
             /**
-             * @description Tells each run the facts of its project.
+             * @description Gives each run the facts of its project.
              * @default false
              */
             facts?: boolean;
@@ -1813,7 +1813,7 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`.
              * @default false
              */
             mayAsk?: boolean;
@@ -1857,7 +1857,7 @@ export interface components {
             /** @default null */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
              * @default null
              */
             resultSchema?: {
@@ -1877,7 +1877,7 @@ export interface components {
              * @default []
              */
             skipDates?: string[];
-            /** @description The schedule has no times before this one; null for no such bound. */
+            /** @description The schedule has no times before this instant; null for no such bound. */
             startsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description IANA name.
@@ -1953,7 +1953,7 @@ export interface components {
         };
         CreateRoutineResultsTo: {
             /**
-             * @description Ids of chats of the project. They are told of failures too.
+             * @description Ids of chats of the project. The chats also get failures.
              * @default []
              */
             chats?: string[];
@@ -1971,7 +1971,7 @@ export interface components {
         };
         CreateSharedLink: {
             /**
-             * @description Days until it ends.
+             * @description Days until the link ends.
              * @default 7
              */
             expiresInDays?: number;
@@ -1989,9 +1989,9 @@ export interface components {
             name: string;
         };
         CreateToolRule: {
-            /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
+            /** @description A call must meet all conditions. A missing argument, an argument of another type, and a number with more digits than a double holds meet no condition. Arguments without a condition may have any value. */
             conditions: components["schemas"]["ToolRuleCondition"][];
-            /** @description When it ends; null for never. */
+            /** @description When the rule ends; null for never. */
             expiresAt?: string | null;
             /** @default null */
             maxUses?: number | null;
@@ -2004,10 +2004,10 @@ export interface components {
             accountLabel: string | null;
             /** @enum {string} */
             auth: "none" | "bearer" | "headers" | "oauth" | "api_key";
-            /** @description When its server last passed the check. */
+            /** @description When the server last passed the check. */
             checkedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
-            /** @description Routines that used it and went back to draft. */
+            /** @description Routines that went back to draft. */
             draftedRoutineIds: string[];
             /** @description Why the connection is not ready. */
             error: components["schemas"]["ConnectionError"] | null;
@@ -2016,9 +2016,9 @@ export interface components {
             /** @enum {string} */
             kind: "tool_server" | "managed";
             name: string;
-            /** @description Of a managed connection. */
+            /** @description Provider of a managed connection. */
             provider: string | null;
-            /** @description Granted by the provider. */
+            /** @description Scopes that the provider granted. */
             scopes: string[];
             /** @description The description that the tool server gives of itself. */
             server: components["schemas"]["ConnectionServer"] | null;
@@ -2035,7 +2035,7 @@ export interface components {
         DeviceSignIn: {
             /** @description Id of the attempt. */
             attemptId: string;
-            /** @description The account that it has connected, or that is signed in to again. */
+            /** @description The account that the attempt has connected or signed in to again. */
             connectionId: string | null;
             error: components["schemas"]["ConnectionError"] | null;
             expiresAt: components["schemas"]["Timestamp"];
@@ -2060,7 +2060,7 @@ export interface components {
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
-            /** @description When the next one is due; null when off. */
+            /** @description When the next digest is due; null when off. */
             nextAt: components["schemas"]["Timestamp"] | null;
             /** @description IANA name. */
             timezone: string;
@@ -2077,9 +2077,9 @@ export interface components {
             circular: boolean;
             /** @description Unreadable fields of tools that are listed without them: the first 50. */
             droppedFields: components["schemas"]["SkippedTool"][];
-            /** @description Tools that were left out. */
+            /** @description Number of tools that were left out. */
             skipped: number;
-            /** @description The first 50 of them, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow. */
+            /** @description The first 50 tools that were left out, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow. */
             skippedTools: components["schemas"]["SkippedTool"][];
             /** @description All policies of this connection. */
             tools: components["schemas"]["ToolPolicy"][];
@@ -2108,7 +2108,7 @@ export interface components {
         };
         /** @description The model of most routines of the project, else the first of the directory; null for none. */
         DraftedModel: components["schemas"]["ModelReferenceOutput"];
-        /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
+        /** @description The most that the drafted routine can use in 30 days under the limits of a new routine; null without schedule or model. */
         DraftForecast: {
             occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
@@ -2145,7 +2145,7 @@ export interface components {
             disconnectedAssistants: number;
             /** @description Sessions of the person. */
             ended: number;
-            /** @description API keys that the person had made, and that were revoked with this. */
+            /** @description API keys of the person that were revoked with this change. */
             revokedKeys: components["schemas"]["RevokedKey"][];
         };
         EndedSignIn: {
@@ -2175,7 +2175,7 @@ export interface components {
             /** @description The ID token, a JSON Web Token. */
             token: string;
         };
-        /** @description Its name for programs; null without one. */
+        /** @description Name of the resource for programs; null without one. */
         ExternalKey: string;
         /** @description Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
@@ -2187,10 +2187,10 @@ export interface components {
         };
         /** @description Lines that only one of this and the previous version has; moved lines do not count. In the first version all lines count as added. */
         FactsChanges: {
-            /** @description The first five, cut at 300 characters. */
+            /** @description The first five lines, each cut at 300 characters. */
             added: string[];
             counts: components["schemas"]["FactsChangesCounts"];
-            /** @description The first five, cut at 300 characters. */
+            /** @description The first five lines, each cut at 300 characters. */
             removed: string[];
         };
         FactsChangesCounts: {
@@ -2244,7 +2244,7 @@ export interface components {
         Gate: {
             /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
-            /** @description JSON Pointers to what matters in the response; none for the whole of it. */
+            /** @description JSON Pointers to the parts of the response that are compared; none for the whole response. */
             pointers: string[];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateTool"] | null;
@@ -2263,7 +2263,7 @@ export interface components {
              */
             maxQuietHours?: number | null;
             /**
-             * @description JSON Pointers to what matters in the response; none for the whole of it.
+             * @description JSON Pointers to the parts of the response that are compared; none for the whole response.
              * @default []
              */
             pointers?: string[];
@@ -2298,7 +2298,7 @@ export interface components {
             /** @description Id of the policy. */
             policyId: string;
         };
-        /** @description The finding of its gate; null without one. */
+        /** @description The finding of the gate; null without one. */
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
             asked: components["schemas"]["GateVerdictAsked"];
@@ -2309,7 +2309,7 @@ export interface components {
             /** @description True if the gate failed, and woke the model for that reason. */
             failed: boolean;
             /**
-             * @description Why it woke the model, or did not: `first` (no run of this version has acted on a value yet), `changed` (the value has changed since the last run that acted on it), `not_empty` (the value is not empty), `manual` (a person or a program started the run), `quiet_too_long` (the model was not woken for `maxQuietHours`), `unchanged` (the value is the one that the last run acted on), `empty` (the value is empty), `unreachable` (the address could not be reached, or is not allowed), `status` (the address did not respond with a success), `tool_refused` (the call of the tool was not allowed), `tool_failed` (the call of the tool failed), `too_slow` (there was no response in time), `too_large` (the response was too large), `not_json` (there are pointers, and the response is not JSON), `pointer_missing` (a pointer finds nothing in the response).
+             * @description Why the gate woke the model, or did not: `first` (no run of this version has acted on a value yet), `changed` (the value has changed since the last run that acted on it), `not_empty` (the value is not empty), `manual` (a person or a program started the run), `quiet_too_long` (the model was not woken for `maxQuietHours`), `unchanged` (the value is the one that the last run acted on), `empty` (the value is empty), `unreachable` (the address could not be reached, or is not allowed), `status` (the address did not respond with a success), `tool_refused` (the call of the tool was not allowed), `tool_failed` (the call of the tool failed), `too_slow` (there was no response in time), `too_large` (the response was too large), `not_json` (there are pointers, and the response is not JSON), `pointer_missing` (a pointer finds nothing in the response).
              * @enum {string}
              */
             reason: "first" | "changed" | "not_empty" | "manual" | "quiet_too_long" | "unchanged" | "empty" | "unreachable" | "status" | "tool_refused" | "tool_failed" | "too_slow" | "too_large" | "not_json" | "pointer_missing";
@@ -2318,12 +2318,12 @@ export interface components {
             valuePreview: string | null;
         };
         GateVerdictAsked: {
-            /** @description False when it was refused, or never arrived. */
+            /** @description False when the request was refused or never arrived. */
             sent: boolean;
             /** @description HTTP status of the response. */
             status: number | null;
             tool: components["schemas"]["GateVerdictAskedTool"] | null;
-            /** @description Without its query. */
+            /** @description The address that was asked, without its query. */
             url: string | null;
         };
         GateVerdictAskedTool: {
@@ -2357,10 +2357,10 @@ export interface components {
         };
         ItemOfSeries: {
             key: string | number | boolean | null;
-            /** @description One for each run; null where it has none. */
+            /** @description One number for each run, or null. */
             values: (number | null)[];
         };
-        /** @description The latest that succeeded, failed or was cancelled; null without one. */
+        /** @description The latest run that succeeded, failed or was cancelled; null without one. */
         LastEndedRun: {
             errorMessage: string | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
@@ -2376,27 +2376,27 @@ export interface components {
         };
         /** @description How many instants of the window get no run, and why. */
         LeftOut: {
-            /** @description Another backfill has made a run for it. */
+            /** @description Times for which another backfill has made a run. */
             alreadyBackfilled: number;
-            /** @description The time has a scheduled run, or a person has repeated it, or its gate saw no change. */
+            /** @description Times that have a scheduled run, that a person has repeated, or at which the gate saw no change. */
             alreadyRan: number;
-            /** @description The schedule is about to account for it. */
+            /** @description Times that the schedule is about to handle itself. */
             stillDue: number;
         };
         LimitForecast: {
             /** @enum {string} */
             limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
-            /** @description Tokens, US dollars or runs, as a decimal string; the others likewise. */
+            /** @description Tokens, US dollars or runs, as a decimal string, like all amounts of this limit. */
             max: string;
             /** @description Pace of the other routines that share the limit, from the last 7 days. */
             othersPerDay: string;
-            /** @description Who may raise it. */
+            /** @description Who may raise the limit. */
             raisedBy: string;
             /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices. */
             runsOutOn: components["schemas"]["LimitForecastRunsOutOn"] | null;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
-            /** @description What all have used of the present day, month or period. */
+            /** @description Usage by all routines in the present day, month or period. */
             used: string;
         };
         LimitForecastRunsOutOn: {
@@ -2441,9 +2441,9 @@ export interface components {
             tools: boolean | null;
         };
         ModelConnection: {
-            /** @description Safe to show: never a whole address. */
+            /** @description Label of the account, safe to show: never a whole address. */
             accountLabel: string;
-            /** @description Its allowance is used up until then; routines wait for it. */
+            /** @description The allowance of the account is used up until then; routines wait. */
             availableFrom: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description Why the account cannot be used: one of a fixed list. */
@@ -2457,7 +2457,7 @@ export interface components {
             provider: "provider-a" | "provider-b" | "provider-c";
             providerName: string;
             revocation: components["schemas"]["ModelConnectionRevocation"] | null;
-            /** @description Runs that used it. */
+            /** @description Number of runs that used the account. */
             runCount: number;
             /**
              * @description `provider_disabled` while the operator has switched the provider off.
@@ -2465,7 +2465,7 @@ export interface components {
              */
             status: "ready" | "needs_reauthorization" | "plan_not_entitled" | "revoked" | "provider_disabled";
             updatedAt: components["schemas"]["Timestamp"];
-            /** @description When the provider last accepted it. */
+            /** @description When the provider last accepted the credential. */
             validatedAt: components["schemas"]["Timestamp"] | null;
         };
         ModelConnectionOwner: {
@@ -2478,7 +2478,7 @@ export interface components {
             userId: string;
         };
         ModelConnectionRevocation: {
-            /** @description Routines that were paused with it. */
+            /** @description Number of routines that were paused with the account. */
             pausedRoutineCount: number;
             /**
              * @description State of the revocation at the provider (RFC 7009), which is tried for a day; then the credential is erased here anyway.
@@ -2487,7 +2487,7 @@ export interface components {
             providerRevocation: "pending" | "revoked" | "unsupported" | "failed";
             reason: ("owner" | "member_removed" | "project_deleted") | null;
             revokedAt: components["schemas"]["Timestamp"];
-            /** @description Id of who revoked it. */
+            /** @description Id of the person who revoked the account. */
             revokedBy: string | null;
         };
         ModelOption: {
@@ -2551,7 +2551,7 @@ export interface components {
             kind: "session" | "api_key";
             /** @description Why this viewer cannot connect an account. */
             reason: components["schemas"]["ModelProviderViewerReason"] | null;
-            /** @description Of the session; null for an API key. */
+            /** @description Id of the person of the session; null for an API key. */
             userId: string | null;
         };
         ModelProviderViewerReason: {
@@ -2586,7 +2586,7 @@ export interface components {
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
         };
         ModelSource: {
-            /** @description Its address; null in production. */
+            /** @description Address of the source; null in production. */
             baseUrl: string | null;
             /**
              * @description The kind of server.
@@ -2594,11 +2594,11 @@ export interface components {
              */
             dialect: "openai" | "azure" | "anthropic" | "gemini" | "mistral" | "groq" | "openrouter" | "litellm" | "llama.cpp" | "vllm" | "ollama" | "lm-studio" | "other";
             fetchedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Its name for people. */
+            /** @description Name of the source for people. */
             label: string;
             /** @description One sentence about the fault of its last request, and the remedy. */
             lastError: string | null;
-            /** @description Of the last list. */
+            /** @description Milliseconds for the last list. */
             latencyMs: number | null;
             /** @description A server of the operator’s own, whose models cost nothing. */
             local: boolean;
@@ -2606,7 +2606,7 @@ export interface components {
             models: number;
             name: string;
             /**
-             * @description `stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.
+             * @description `stale`: the source is away, and its last list is used; `unavailable`: no list has arrived yet.
              * @enum {string}
              */
             state: "ready" | "stale" | "unavailable";
@@ -2619,7 +2619,7 @@ export interface components {
             estimate: components["schemas"]["ModelTestEstimate"];
             /** @description The id of a model of a source. */
             modelId: string;
-            /** @description Its usage; null with `dryRun`. */
+            /** @description Usage of the test; null with `dryRun`. */
             usage: components["schemas"]["Usage"] | null;
         };
         ModelTestChecksItem: {
@@ -2636,7 +2636,7 @@ export interface components {
             inputTokens: number;
             outputTokens: number;
         };
-        /** @description Where `page=body` asks for it. Null on the last page. */
+        /** @description For requests with `page=body`; null on the last page. */
         NextPage: {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
@@ -2651,7 +2651,7 @@ export interface components {
             id: string;
             name: string;
             /**
-             * @description Your role in it.
+             * @description Your role in the organization.
              * @enum {string}
              */
             role: "owner" | "admin" | "member";
@@ -2666,7 +2666,7 @@ export interface components {
             /** @description Members without a second factor get 403 `second_factor_required` for every request in the organization; API keys still work. */
             requiresSecondFactor: boolean;
             /**
-             * @description Your role in it.
+             * @description Your role in the organization.
              * @enum {string}
              */
             role: "owner" | "admin" | "member";
@@ -2685,10 +2685,10 @@ export interface components {
             resultPreview: string | null;
             /** @description Id of the run. */
             runId: string;
-            /** @description True when another version of the routine made it, which may look at something else. */
+            /** @description True when another version of the routine made that result, and may look at something else. */
             versionChanged: boolean;
         };
-        /** @description Options in JSON as WebAuthn Level 3 has them. */
+        /** @description The options as JSON, in the form of WebAuthn Level 3. */
         PasskeyOptions: {
             challenge: string;
         } & {
@@ -2730,9 +2730,9 @@ export interface components {
         };
         /** @description The facts of the project in the prompt; null for a routine without `facts`. */
         PreviewedFacts: {
-            /** @description Characters. */
+            /** @description Characters of the facts. */
             length: number;
-            /** @description 0 where there are none. */
+            /** @description Version of the facts; 0 if there are none. */
             version: number;
         };
         /** @description The gate that a scheduled run would ask; null without one. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
@@ -2741,7 +2741,7 @@ export interface components {
             fault: string | null;
             /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
-            /** @description JSON Pointers to what matters in the response; none for the whole of it. */
+            /** @description JSON Pointers to the parts of the response that are compared; none for the whole response. */
             pointers: string[];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateTool"] | null;
@@ -2825,7 +2825,7 @@ export interface components {
             groupBy: "day" | "routine" | "model";
             /** @description Days in order; or the 1000 routines or models with the most tokens, the largest first. */
             groups: components["schemas"]["ProjectUsageGroupsItem"][];
-            /** @description The part of the total that rehearsals have used: those that began in this time and are on record. */
+            /** @description Usage of the rehearsals that began in this time and are on record; part of the total. */
             rehearsals: components["schemas"]["ProjectUsageTotal"];
             /** Format: date */
             to: string;
@@ -2844,7 +2844,7 @@ export interface components {
             parts?: components["schemas"]["ProjectUsageGroupsItemPartsItem"][];
             /** @description Part of the output. */
             reasoningTokens: number;
-            /** @description Model steps. */
+            /** @description Number of model steps. */
             steps: number;
             totalTokens: number;
         };
@@ -2864,7 +2864,7 @@ export interface components {
             outputTokens: number;
             /** @description Part of the output. */
             reasoningTokens: number;
-            /** @description Model steps. */
+            /** @description Number of model steps. */
             steps: number;
             totalTokens: number;
         };
@@ -2873,7 +2873,7 @@ export interface components {
             endedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the proposal. */
             id: string;
-            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            /** @description Why the proposal was dropped. `run_failed`: its run failed; `run_cancelled`: the run was cancelled; `run_skipped`: the run never began; `run_partial`: the run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: the schedule has no time left; `withdrawn`: someone withdrew it. */
             reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -2886,7 +2886,7 @@ export interface components {
             state: "open" | "taken" | "dropped";
         };
         ProposeChange: {
-            /** @description The fields that change, at least one of them material; no names of programs. */
+            /** @description The fields that change, at least one of them material. External names cannot change. */
             patch: components["schemas"]["UpdateRoutine"];
         };
         ProveBody: {
@@ -2895,7 +2895,7 @@ export interface components {
             passkey?: components["schemas"]["SignInPasskeyBodyPasskey"];
             /** Format: password */
             password?: string;
-            /** @description Each is valid once. */
+            /** @description A recovery code. Each code is valid once. */
             recoveryCode?: string;
         };
         PublicConfig: {
@@ -2904,7 +2904,7 @@ export interface components {
             /** @description Whether plans are offered. */
             commercialAcquisition: boolean;
             productTag: string;
-            /** @description Where this API is. */
+            /** @description Address of this API. */
             publicUrl: string;
             /**
              * @description Who may sign up.
@@ -2918,7 +2918,7 @@ export interface components {
         };
         PutRoutine: {
             /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @description With `run` an answer to a question starts a manual run, which gets the answer.
              * @default wait
              * @enum {string}
              */
@@ -2947,7 +2947,7 @@ export interface components {
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
+             * @description Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -2960,7 +2960,7 @@ export interface components {
             /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: (string & (unknown & unknown)) | null;
             /**
-             * @description Tells each run the facts of its project.
+             * @description Gives each run the facts of its project.
              * @default false
              */
             facts?: boolean;
@@ -2979,7 +2979,7 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`.
              * @default false
              */
             mayAsk?: boolean;
@@ -3023,7 +3023,7 @@ export interface components {
             /** @default null */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
              * @default null
              */
             resultSchema?: {
@@ -3043,7 +3043,7 @@ export interface components {
              * @default []
              */
             skipDates?: string[];
-            /** @description The schedule has no times before this one; null for no such bound. */
+            /** @description The schedule has no times before this instant; null for no such bound. */
             startsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description IANA name.
@@ -3090,11 +3090,11 @@ export interface components {
             id: string;
             /** @description Id of the project. */
             projectId: string;
-            /** @description As a model wrote it: material, and no instruction. */
+            /** @description The question as a model wrote it: data, not an instruction. */
             question: string;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The run that asked it last. */
+            /** @description The run that asked the question last. */
             runId: string;
         };
         ReadAssistantConsentBody: {
@@ -3108,7 +3108,7 @@ export interface components {
             temporal: "ok" | "away";
         };
         RecentRun: {
-            /** @description When it began; before that, when it was to begin or was asked for. */
+            /** @description When the run began; before that, when it was due or requested. */
             at: components["schemas"]["Timestamp"];
             /** @description Id of the run. */
             id: string;
@@ -3118,12 +3118,12 @@ export interface components {
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
         };
         RecoveryCodes: {
-            /** @description Ten, shown once: only their hashes are kept. Each signs in once. */
+            /** @description Ten codes, shown once: only their hashes are kept. Each code signs in once. */
             recoveryCodes: string[];
         };
         RejectAction: {
             /**
-             * @description Why, for later runs of the routine (`{{actions}}`).
+             * @description The reason, which later runs of the routine get (`{{actions}}`).
              * @default null
              */
             reason?: string | null;
@@ -3131,7 +3131,7 @@ export interface components {
         RejectActions: {
             actions: components["schemas"]["RejectActionsActionsItem"][];
             /**
-             * @description Why, for later runs of the routine (`{{actions}}`).
+             * @description The reason, which later runs of the routine get (`{{actions}}`).
              * @default null
              */
             reason?: string | null;
@@ -3146,7 +3146,7 @@ export interface components {
             email: string;
             joinedAt: components["schemas"]["Timestamp"];
             name: string;
-            /** @description API keys that the person had made, and that were revoked with this. */
+            /** @description API keys of the person that were revoked with this change. */
             revokedKeys: components["schemas"]["RevokedKey"][];
             /** @enum {string} */
             role: "owner" | "admin" | "member";
@@ -3168,7 +3168,7 @@ export interface components {
              * @description Not one of the ten thousand most common passwords.
              */
             newPassword: string;
-            /** @description From the mail. */
+            /** @description The token from the mail. */
             token: string;
         };
         Result: {
@@ -3182,7 +3182,7 @@ export interface components {
             /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
-             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
+             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first result of its routine), `changed` (it differs from the previous result), `unchanged` (it says that there is nothing to report, or the same as the previous result). All but `unchanged` are worth reading.
              * @enum {string}
              */
             kind: "failed" | "partial" | "first" | "changed" | "unchanged";
@@ -3190,7 +3190,7 @@ export interface components {
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
             overtakenBy: components["schemas"]["OvertakingRun"] | null;
-            /** @description The run of the routine that succeeded before it. */
+            /** @description The previous run of the routine that succeeded. */
             previousRunId: string | null;
             /** @description Why the run failed. */
             reason: string | null;
@@ -3205,7 +3205,7 @@ export interface components {
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             unread: boolean;
-            /** @description As on the run. */
+            /** @description How soon the result should be read, as `urgency` of the run. */
             urgency: ("none" | "normal" | "high") | null;
         };
         /** @description Differences of its data from the data delivered last: all counts, and the first five items of each kind. */
@@ -3276,9 +3276,9 @@ export interface components {
         };
         /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
         ResultKey: {
-            /** @description From an item to the text, number or boolean that identifies it; empty when that is the item itself. */
+            /** @description Pointer from an item to the text, number or boolean that identifies it; empty if the item is that value. */
             key: string;
-            /** @description From the data to the list; empty where it is the list. */
+            /** @description Pointer from the data to the list; empty if the data is the list. */
             list: string;
         };
         /** @description Lines that only one of this and the previous result has, within the first 20,000 characters of each. Null for a result with data. */
@@ -3288,7 +3288,7 @@ export interface components {
             removed: string[];
         };
         ResultsByDay: {
-            /** @description Today last. */
+            /** @description The last seven days, today last. */
             days: components["schemas"]["ResultsByDayDaysItem"][];
             /** @description Whether only the 20,000 newest are counted. */
             truncated: boolean;
@@ -3318,7 +3318,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3333,7 +3333,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
@@ -3392,7 +3392,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3407,7 +3407,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
@@ -3447,7 +3447,7 @@ export interface components {
             webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
         /**
-         * @description With `run` an answer to a question starts a manual run, which is told it.
+         * @description With `run` an answer to a question starts a manual run, which gets the answer.
          * @enum {string}
          */
         RoutineAfterAnswer: "wait" | "run";
@@ -3469,7 +3469,7 @@ export interface components {
         };
         /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
-        /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
+        /** @description Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected. */
         RoutineDecisionHours: number;
         /**
          * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
@@ -3490,7 +3490,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3511,7 +3511,7 @@ export interface components {
              */
             mailDelivery: "available" | "unavailable";
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
@@ -3521,7 +3521,7 @@ export interface components {
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
-            /** @description The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter. */
+            /** @description The next five times at which scheduled runs would start if the routine were active now: within its window, without its skipped dates, including jitter. */
             nextRuns: components["schemas"]["Timestamp"][];
             /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: components["schemas"]["Timestamp"] | null;
@@ -3573,7 +3573,7 @@ export interface components {
             missing: components["schemas"]["RoutineDraftMissing"];
             /** @description The first five times of the schedule. */
             nextRuns: components["schemas"]["Timestamp"][];
-            /** @description Questions for a person before it can work; at most three. */
+            /** @description At most three questions that a person has to answer first. */
             questions: string[];
             /** @description Routines of the project with a similar purpose. */
             similar: components["schemas"]["RoutineDraftSimilarItem"][];
@@ -3602,10 +3602,10 @@ export interface components {
             name: string;
         };
         RoutineEndsAt: components["schemas"]["Timestamp"];
-        /** @description Tells each run the facts of its project. */
+        /** @description Gives each run the facts of its project. */
         RoutineFacts: boolean;
         RoutineFault: {
-            /** @description Code of the error that saving it would cause. */
+            /** @description Code of the error that saving the routine would cause. */
             code: string;
             message: string;
             /** @description The field, such as `skills[1]`; null for none. */
@@ -3647,7 +3647,7 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
-        /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+        /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`. */
         RoutineMayAsk: boolean;
         /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
         RoutineMayComplete: boolean;
@@ -3683,11 +3683,11 @@ export interface components {
             name: string;
             /** @description Id of the project. */
             projectId: string;
-            /** @description In the words that the routine shows as `stateReason`. */
+            /** @description The same words as in `stateReason` of the routine. */
             reason: string;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The run that caused it; null without one. */
+            /** @description The run that caused the pause, or null. */
             runId: string | null;
             /** @enum {string} */
             state: "paused";
@@ -3700,12 +3700,12 @@ export interface components {
             runs: components["schemas"]["RecentRun"][];
         };
         RoutineResultKey: components["schemas"]["ResultKey"];
-        /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
+        /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
         RoutineResultSchema: {
             [key: string]: unknown;
         };
         RoutineResultsTo: {
-            /** @description Ids of chats of the project. They are told of failures too. */
+            /** @description Ids of chats of the project. The chats also get failures. */
             chats: string[];
             /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
             mail: (("owners" | "admins" | "members") | string[]) | null;
@@ -3733,7 +3733,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3746,7 +3746,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
@@ -3811,7 +3811,7 @@ export interface components {
             model: components["schemas"]["RoutineModel"];
             outcome: components["schemas"]["RoutineOutcome"];
             overridable: components["schemas"]["RoutineOverridable"] | null;
-            /** @description The revision that it took over again. */
+            /** @description The earlier revision that this version restored. */
             restoredFrom: number | null;
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
@@ -3836,7 +3836,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description The revision that it took over again. */
+            /** @description The earlier revision that this version restored. */
             restoredFrom: number | null;
             revision: number;
         };
@@ -3845,7 +3845,7 @@ export interface components {
             argumentSchemaHash: string | null;
             /** @description Id of the connection. */
             connectionId: string;
-            /** @description Of the definition that was confirmed. */
+            /** @description Hash of the confirmed definition. */
             definitionHash: string | null;
             /** @description True where each of its calls waits for a person. */
             held?: boolean;
@@ -3861,19 +3861,19 @@ export interface components {
              * @enum {string}
              */
             need?: "web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support";
-            /** @description The attached skill that it is about. */
+            /** @description The attached skill that the warning is about. */
             skill?: string;
         };
         RoutineWebhookUrl: string;
         Run: {
-            /** @description The backfill that it belongs to. */
+            /** @description The backfill that the run belongs to. */
             backfillId: string | null;
             cancelRequestedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Null unless it has data. */
+            /** @description Differences of the data; null for a run without data. */
             changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
+            /** @description When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
@@ -3892,22 +3892,22 @@ export interface components {
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
-            /** @description Whether it is kept beyond the retention of its project. */
+            /** @description Whether the run is kept beyond the retention of its project. */
             pinned: boolean;
             reason: components["schemas"]["RunReason"] | null;
-            /** @description The text of its last step. */
+            /** @description The text of the last step. */
             result: string | null;
-            /** @description The run that it repeats, which may have been deleted since. */
+            /** @description The run that this one repeats; it may have been deleted since. */
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
+            /** @description The version that the run executes; below zero for a proposed change that is being tried, or was not taken over. */
             routineRevision: number;
-            /** @description The time that it was asked for, before which it does not start. */
+            /** @description The requested time, before which the run does not start. */
             runAt: components["schemas"]["Timestamp"] | null;
-            /** @description Its instant of the schedule, or that of the run that it repeats. */
+            /** @description The instant of the schedule at which the run was due; for a repeated run, that of the original. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
-            /** @description Of a `skipped` run: the occurrences it accounts for. */
+            /** @description Number of occurrences that a `skipped` run stands for. */
             skipped: components["schemas"]["RunDetailSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
@@ -3919,14 +3919,14 @@ export interface components {
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
-            /** @description This run's own values. */
+            /** @description Values that were given for this run. */
             variables: {
                 [key: string]: string;
             };
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
@@ -3956,30 +3956,30 @@ export interface components {
             unchangedRuns: number;
         };
         RunDetail: {
-            /** @description The backfill that it belongs to. */
+            /** @description The backfill that the run belongs to. */
             backfillId: string | null;
             /** @description The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run. */
             briefing: string | null;
             cancelRequestedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Null unless it has data. */
+            /** @description Differences of the data; null for a run without data. */
             changes: components["schemas"]["RunChanges"] | null;
-            /** @description Its deliveries to chats. */
+            /** @description Deliveries of the run to chats. */
             chatDeliveries: components["schemas"]["ChatDelivery"][];
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
+            /** @description When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
-            /** @description The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
+            /** @description The version of the project’s facts that the run got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description For a `follow_up`: the run whose result the question is about, which may have been deleted since. */
             followsUp: string | null;
-            /** @description The last 50 questions about its result, in order, each a run of its own. */
+            /** @description The last 50 questions about the result, in order. Each question is a run of its own. */
             followUps: components["schemas"]["FollowUp"][];
             gate: components["schemas"]["GateVerdict"] | null;
             /** @description Id of the run. */
@@ -3989,42 +3989,42 @@ export interface components {
             /** @description The question of a `follow_up`. */
             message: string | null;
             model: components["schemas"]["RunDetailModel"] | null;
-            /** @description The result after it, found in the same way. */
+            /** @description The run with the next result, found in the same way. */
             nextResultId: string | null;
-            /** @description Mails and pings about it. */
+            /** @description Mails and pings about the run. */
             notifications: components["schemas"]["RunNotification"][];
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
-            /** @description Whether it is kept beyond the retention of its project. */
+            /** @description Whether the run is kept beyond the retention of its project. */
             pinned: boolean;
             /** @description The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result. */
             previousResultId: string | null;
             /** @description The prompt: instructions, skills and facts, rendered. */
             prompt: string | null;
-            /** @description Time that it waited, up to now, its beginning or its end. */
+            /** @description Time that the run waited: until it began or ended, or until now. */
             queuedSeconds: number | null;
             reason: components["schemas"]["RunReason"] | null;
-            /** @description The text of its last step. */
+            /** @description The text of the last step. */
             result: string | null;
-            /** @description The `resultSchema` of its data; null without data, and when its version is deleted. */
+            /** @description The `resultSchema` of the data; null without data, and when its version is deleted. */
             resultSchema: {
                 [key: string]: unknown;
             } | null;
-            /** @description The run that it repeats, which may have been deleted since. */
+            /** @description The run that this one repeats; it may have been deleted since. */
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The present name of the routine. */
             routineName: string;
-            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
+            /** @description The version that the run executes; below zero for a proposed change that is being tried, or was not taken over. */
             routineRevision: number;
-            /** @description The time that it was asked for, before which it does not start. */
+            /** @description The requested time, before which the run does not start. */
             runAt: components["schemas"]["Timestamp"] | null;
-            /** @description Its instant of the schedule, or that of the run that it repeats. */
+            /** @description The instant of the schedule at which the run was due; for a repeated run, that of the original. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
-            /** @description Of a `skipped` run: the occurrences it accounts for. */
+            /** @description Number of occurrences that a `skipped` run stands for. */
             skipped: components["schemas"]["RunDetailSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
@@ -4039,21 +4039,21 @@ export interface components {
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
-            /** @description This run's own values. */
+            /** @description Values that were given for this run. */
             variables: {
                 [key: string]: string;
             };
             verdict: components["schemas"]["RunVerdict"] | null;
-            /** @description For a run that waits: `run_at` (it was asked for a later time), `worker` (no worker takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs have reserved what is left of a budget; the time waited does not count, and it asks again within seconds), `connection` (the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the time waited does not count, and it asks again), `start` (its turn has come, and it is about to begin). */
+            /** @description For a run that waits: `run_at` (the run was requested for a later time), `worker` (no worker takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of all places for runs, and other organizations need the rest), `account` (the model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs have reserved the rest of a budget; the run asks again within seconds, and the time that it waits does not count), `connection` (the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the run asks again, and the time that it waits does not count), `start` (the turn of the run has come, and it is about to begin). */
             waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "connection" | "start") | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
-            /** @description Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow. */
+            /** @description Address of the workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
-            /** @description Of a rehearsal: the calls that it did not make, in order. */
+            /** @description For a rehearsal: the calls that it did not make, in order. */
             wouldHaveDone: components["schemas"]["RunDetailWouldHaveDoneItem"][];
         };
         RunDetailModel: {
@@ -4067,7 +4067,7 @@ export interface components {
             until: components["schemas"]["Timestamp"];
         };
         RunDetailWouldHaveDoneItem: {
-            /** @description JSON text; null once it is erased or left out. */
+            /** @description JSON text; null once erased or left out. */
             arguments: string | null;
             /** @description Null for a tool of the service. */
             connectionName: string | null;
@@ -4077,7 +4077,7 @@ export interface components {
         };
         RunDiff: {
             added: unknown[];
-            /** @description The run that it is compared with. */
+            /** @description The other run of the comparison. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
@@ -4100,7 +4100,7 @@ export interface components {
              * @enum {string}
              */
             pricing: "directory" | "recorded" | "unpriced";
-            /** @description The runs that it is taken from. */
+            /** @description Number of runs that the estimate is taken from. */
             sampleSize: number;
         };
         RunEvent: {
@@ -4129,7 +4129,7 @@ export interface components {
             /** @description The list may grow. */
             reason: string | null;
             result: string | null;
-            /** @description The result of the run itself is longer. */
+            /** @description True if `result` is cut. */
             resultTruncated: boolean;
             /** @description Id of the routine. */
             routineId: string;
@@ -4150,7 +4150,7 @@ export interface components {
             data: components["schemas"]["RunEventOutputEndData"];
             /** @enum {string} */
             event: "end";
-            /** @description The `retry` field: when to come again. */
+            /** @description The `retry` field: milliseconds until the client should connect again. */
             retryMs: number;
         };
         RunEventOutputEndData: {
@@ -4178,9 +4178,9 @@ export interface components {
             event: "text";
         };
         RunEventOutputTextData: {
-            /** @description A higher one than before has begun the step again. */
+            /** @description A higher number than before: the step has begun again. */
             attempt: number;
-            /** @description The text begins here, in place of all before it. Else it goes on. */
+            /** @description Whether the text replaces all earlier text of the step. */
             begins: boolean;
             /** @description The step that is under way. */
             index: number;
@@ -4192,10 +4192,10 @@ export interface components {
          */
         RunFailureClass: "routine" | "provider" | "platform";
         RunNotification: {
-            /** @description When it reached its state; while it waits, when it was queued. */
+            /** @description When the message reached its state; for a waiting message, when it was queued. */
             at: components["schemas"]["Timestamp"];
             attempts: number;
-            /** @description Of the last attempt. */
+            /** @description Error of the last attempt. */
             error: string | null;
             /**
              * @description Kind of message; `success_ping` is the GET to the monitor. The list may grow.
@@ -4227,7 +4227,7 @@ export interface components {
             preflight: components["schemas"]["PreflightVerdict"];
             /** @description Rendered instructions, skills and facts; null when they would be too large. */
             prompt: string | null;
-            /** @description In order, without those that were deleted since. */
+            /** @description The skills in order, without deleted ones. */
             skills: components["schemas"]["RunPreviewSkillsItem"][];
             tools: components["schemas"]["PreviewedTool"][];
         };
@@ -4242,7 +4242,7 @@ export interface components {
         };
         RunPreviewSkillsItem: {
             name: string;
-            /** @description Slug or id. */
+            /** @description Slug or id of the skill. */
             reference: string;
         };
         /** @description Reason of the end. The list may grow: treat an unknown reason by the state. The page `/docs/run-states.md` explains `overlap`, `misfire`, `budget_exceeded`, `allowance_exceeded`, `provider_disabled`, `provider_unavailable`, `blocked`, `put_off`, `queue_expired`, `paused`, `superseded`, `archived`, `no_change`, `blocked_model`, `blocked_models_unavailable`, `blocked_connection`, `blocked_provider_disabled`, `blocked_provider_mismatch`, `blocked_usage_limit`, `blocked_budget`, `blocked_routine`, `blocked_definition`, `blocked_variable`, `blocked_prompt_too_large`, `timeout`, `max_steps`, `max_total_tokens`, `context_exceeded`, `abnormal_cost`, `model_rate_limited`, `model_error`, `model_refused`, `model_key_refused`, `model_credential_refused`, `model_usage_limit`, `model_account_empty`, `model_session_failed`, `model_unreachable`, `model_malformed`, `model_empty`, `model_wrote_call`, `outcome_missing`, `could_not`, `check_failed`, `output_truncated`, `content_filtered`, `result_invalid`, `workflow_lost`, `internal_error`, `cancelled`, `replaced`. */
@@ -4256,7 +4256,7 @@ export interface components {
             mode?: "run" | "rehearse";
             /**
              * Format: date-time
-             * @description When it starts: in the future, within a year.
+             * @description When the run starts: in the future, within a year.
              */
             runAt?: string;
             /**
@@ -4268,13 +4268,13 @@ export interface components {
             };
         };
         RunSummary: {
-            /** @description The backfill that it belongs to. */
+            /** @description The backfill that the run belongs to. */
             backfillId: string | null;
             cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             changes: components["schemas"]["RunChangesSummary"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
+            /** @description When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             errorMessage: string | null;
@@ -4289,24 +4289,24 @@ export interface components {
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
-            /** @description Whether it is kept beyond the retention of its project. */
+            /** @description Whether the run is kept beyond the retention of its project. */
             pinned: boolean;
             reason: components["schemas"]["RunReason"] | null;
             /** @description The first 200 characters of the result. */
             resultPreview: string | null;
-            /** @description The run that it repeats, which may have been deleted since. */
+            /** @description The run that this one repeats; it may have been deleted since. */
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The present name of the routine. */
             routineName: string;
-            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
+            /** @description The version that the run executes; below zero for a proposed change that is being tried, or was not taken over. */
             routineRevision: number;
-            /** @description The time that it was asked for, before which it does not start. */
+            /** @description The requested time, before which the run does not start. */
             runAt: components["schemas"]["Timestamp"] | null;
-            /** @description Its instant of the schedule, or that of the run that it repeats. */
+            /** @description The instant of the schedule at which the run was due; for a repeated run, that of the original. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
-            /** @description Of a `skipped` run: the occurrences it accounts for. */
+            /** @description Number of occurrences that a `skipped` run stands for. */
             skipped: components["schemas"]["RunDetailSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
@@ -4321,15 +4321,15 @@ export interface components {
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
-        /** @description The opinion of a reader about its result; null without one. */
+        /** @description The opinion of a reader about the result; null without one. */
         RunVerdict: {
             at: components["schemas"]["Timestamp"];
-            /** @description The last writer; null when they are gone. */
+            /** @description The last writer; null if the account or the key is gone. */
             by: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Null where there is none, and once content is erased. */
+            /** @description Note of the reader, null once erased. */
             note: string | null;
             useful: boolean;
         };
@@ -4350,7 +4350,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4365,7 +4365,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
@@ -4414,7 +4414,7 @@ export interface components {
             routineName: string;
             /** @description The time of the schedule. */
             scheduledFor: components["schemas"]["Timestamp"];
-            /** @description Later by the jitter of the routine. */
+            /** @description `scheduledFor` plus the delay by the jitter of the routine. */
             startsAt: components["schemas"]["Timestamp"];
         };
         ScheduledOccurrences: {
@@ -4425,7 +4425,7 @@ export interface components {
         SchedulePreview: {
             /** @description The schedule in words. If both day fields are restricted, a day needs to match only one. */
             inWords: string;
-            /** @description How much later than each a run may start; the id of the routine decides. */
+            /** @description How much later than each time a run may start; the id of the routine decides. */
             jitterSeconds: number;
             /** @description The schedule that is shown. */
             schedule: string;
@@ -4472,7 +4472,7 @@ export interface components {
             truncated: boolean;
         };
         Session: {
-            /** @description Where it signed in from. */
+            /** @description Address from which the person signed in. */
             address: string | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description True for the session of this request. */
@@ -4486,16 +4486,16 @@ export interface components {
         };
         SharedLink: {
             createdAt: components["schemas"]["Timestamp"];
-            /** @description Null where the account or the key is gone. */
+            /** @description Author of the link; null if the account or the key is gone. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the sharedLink. */
             id: string;
-            /** @description When it was read last. */
+            /** @description When the result was last read through this link. */
             lastSeenAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the run. */
             runId: string;
-            /** @description How often the result was read by it. */
+            /** @description How often the result was read through this link. */
             views: number;
         };
         SharedResult: {
@@ -4509,7 +4509,7 @@ export interface components {
             /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
             result: string | null;
-            /** @description The schema of its data, without the descriptions that the model was given. */
+            /** @description The schema of the data, without the descriptions for the model. */
             resultSchema: {
                 [key: string]: unknown;
             } | null;
@@ -4555,7 +4555,7 @@ export interface components {
         SignInSecondFactorBody: {
             /** @description Code of the authenticator, valid once. */
             code?: string;
-            /** @description Each is valid once. */
+            /** @description A recovery code. Each code is valid once. */
             recoveryCode?: string;
         };
         SignOutBody: Record<string, never>;
@@ -4582,32 +4582,32 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
-            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill. */
             formerly: string[];
-            /** @description Of a custom skill; null for a curated one. */
+            /** @description Id of a custom skill; null for a curated one. */
             id: string | null;
             instructions: string;
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             name: string;
-            /** @description What the tools of a routine should offer; empty for a custom skill. */
+            /** @description Kinds of data that the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
             /** @description Counts the changes of name and text; null for a curated skill. */
             revision: number | null;
-            /** @description Of a curated skill; null for a custom one. */
+            /** @description Slug of a curated skill; null for a custom one. */
             slug: string | null;
-            /** @description How many sources those facts have; the skill itself lists them. */
+            /** @description Number of sources of a curated skill’s facts. `GET /v1/skills/{skillId}` lists them. */
             sourceCount: number;
             sources: components["schemas"]["SkillSourcesItem"][];
-            /** @description A suggested schedule of that cadence, or of the check; null without either. */
+            /** @description A suggested schedule for `cadence` or `check`; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -4632,14 +4632,14 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
-            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill. */
             formerly: string[];
-            /** @description Of a custom skill; null for a curated one. */
+            /** @description Id of a custom skill; null for a curated one. */
             id: string | null;
             instructions: string;
             /** @description Number of active routines for each activated revision of a custom skill, the newest first. */
@@ -4647,19 +4647,19 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             name: string;
-            /** @description What the tools of a routine should offer; empty for a custom skill. */
+            /** @description Kinds of data that the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
             /** @description Counts the changes of name and text; null for a curated skill. */
             revision: number | null;
-            /** @description Of a curated skill; null for a custom one. */
+            /** @description Slug of a curated skill; null for a custom one. */
             slug: string | null;
-            /** @description How many sources those facts have; the skill itself lists them. */
+            /** @description Number of sources of a curated skill’s facts. `GET /v1/skills/{skillId}` lists them. */
             sourceCount: number;
             sources: components["schemas"]["SkillSourcesItem"][];
-            /** @description A suggested schedule of that cadence, or of the check; null without either. */
+            /** @description A suggested schedule for `cadence` or `check`; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -4693,28 +4693,28 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
+            /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
-            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill. */
             formerly: string[];
-            /** @description Of a custom skill; null for a curated one. */
+            /** @description Id of a custom skill; null for a curated one. */
             id: string | null;
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null without one. */
+            /** @description Name of the folder of files that keeps the resource; null without one. */
             managedFrom: string | null;
             name: string;
-            /** @description What the tools of a routine should offer; empty for a custom skill. */
+            /** @description Kinds of data that the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
-            /** @description Of a curated skill; null for a custom one. */
+            /** @description Slug of a curated skill; null for a custom one. */
             slug: string | null;
-            /** @description How many sources those facts have; the skill itself lists them. */
+            /** @description Number of sources of a curated skill’s facts. `GET /v1/skills/{skillId}` lists them. */
             sourceCount: number;
-            /** @description A suggested schedule of that cadence, or of the check; null without either. */
+            /** @description A suggested schedule for `cadence` or `check`; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -4722,7 +4722,7 @@ export interface components {
         SkippedTool: {
             /** @description The field that cannot be read; null for the whole tool. */
             field: string | null;
-            /** @description Its place in the list if it has no name. */
+            /** @description Name of the tool, or its place in the list if it has no name. */
             name: string;
             reason: string;
         };
@@ -4752,7 +4752,7 @@ export interface components {
         StartedModelSignIn: {
             authorizationUrl: string;
             expiresAt: components["schemas"]["Timestamp"];
-            /** @description Host of that address, to be shown before the browser leaves. */
+            /** @description Host of the sign-in address, to be shown before the browser leaves. */
             host: string;
             /** @enum {string} */
             redirect: "callback" | "paste";
@@ -4763,7 +4763,7 @@ export interface components {
             endedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the proposal. */
             id: string;
-            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            /** @description Why the proposal was dropped. `run_failed`: its run failed; `run_cancelled`: the run was cancelled; `run_skipped`: the run never began; `run_partial`: the run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: the schedule has no time left; `withdrawn`: someone withdrew it. */
             reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -4782,16 +4782,16 @@ export interface components {
         StartedSignIn: {
             authorizationUrl: string;
             expiresAt: components["schemas"]["Timestamp"];
-            /** @description Host of that address, to be shown before the browser leaves. */
+            /** @description Host of the sign-in address, to be shown before the browser leaves. */
             host: string;
             redirectUri: string;
         };
         Step: {
-            /** @description Above 1, the provider may have billed an earlier attempt whose response was lost. */
+            /** @description If above 1, the provider may have billed an earlier attempt whose response was lost. */
             attempt: number;
             errorMessage: string | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
-            /** @description In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. Of a failed step, that of its last response. */
+            /** @description In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response. */
             finishReason: string | null;
             index: number;
             /** @enum {string} */
@@ -4806,14 +4806,14 @@ export interface components {
             text: string | null;
             /** @description Thinking that the model wrote into its text, taken out of it. */
             thinking: string | null;
-            /** @description Of a tool step. */
+            /** @description The call of a tool step. */
             tool: components["schemas"]["ToolCall"] | null;
             usage: components["schemas"]["Usage"];
             /** @description Problems that did not end the run: faults of the model server, and `outcome_unknown` for a call that may have taken effect. The list may grow. */
             warnings: components["schemas"]["ConnectionError"][];
         };
         TerminalSignIn: {
-            /** @description Where its request came from. */
+            /** @description Address from which the request of the terminal came. */
             address: string;
             createdAt: components["schemas"]["Timestamp"];
             expiresAt: components["schemas"]["Timestamp"];
@@ -4837,13 +4837,13 @@ export interface components {
          */
         Timestamp: string;
         ToolCall: {
-            /** @description Of a call that was held: the action that waits for a person. The call was not made. */
+            /** @description For a held call: the action that waits for a person. The call was not made. */
             action: components["schemas"]["ToolCallAction"] | null;
-            /** @description JSON text. Here and below secrets are removed and long texts cut at 16,000 characters. */
+            /** @description JSON text. In texts of a step, secrets are removed and long texts cut at 16,000 characters. */
             arguments: string | null;
-            /** @description Characters before the cut. */
+            /** @description Characters of the arguments before they were cut. */
             argumentsLength: number | null;
-            /** @description Other contents of the response than text; only their descriptions are kept. */
+            /** @description Contents of the response other than text; only their descriptions are kept. */
             attachments: components["schemas"]["ToolCallAttachmentsItem"][];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
@@ -4856,7 +4856,7 @@ export interface components {
             omittedFromStep: number | null;
             /** @description Null for a built-in tool. */
             policyId: string | null;
-            /** @description Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made. */
+            /** @description For a call that a rehearsal did not make: the stand-in that answered it. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made. */
             rehearsed: ("schema" | "earlier_answer" | "nothing") | null;
             /** @description The text of the tool's response. */
             result: string | null;
@@ -4866,7 +4866,7 @@ export interface components {
             /** @description The structured content, as JSON text. */
             structured: string | null;
             structuredLength: number | null;
-            /** @description Name at its server; null if the run has no such tool. */
+            /** @description Name of the tool at its server; null if the run has no such tool. */
             toolName: string | null;
         };
         ToolCallAction: {
@@ -4899,7 +4899,7 @@ export interface components {
             confirmedBy: string | null;
             /** @description The confirmed definition, when the present one differs; null when they are the same, or none is known. */
             confirmedDefinition: components["schemas"]["ConfirmedDefinition"] | null;
-            /** @description Of the definition that was confirmed; differs after a change. */
+            /** @description Hash of the confirmed definition. It differs from `definitionHash` after a change. */
             confirmedHash: string | null;
             /** @description Id of the connection. */
             connectionId: string;
@@ -4912,9 +4912,9 @@ export interface components {
             inputSchema: {
                 [key: string]: unknown;
             };
-            /** @description Calls of this tool in one run; null for no limit of its own. */
+            /** @description The most calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun: number | null;
-            /** @description Name at the tool server. */
+            /** @description Name of the tool at its server. */
             name: string;
             outputSchema: {
                 [key: string]: unknown;
@@ -4928,62 +4928,62 @@ export interface components {
             state: "disabled" | "automatic" | "hold";
             title: string | null;
             updatedAt: components["schemas"]["Timestamp"];
-            /** @description When a discovery no longer found the tool. */
+            /** @description When a discovery first missed the tool. */
             vanishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
         ToolRule: {
-            /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
+            /** @description A call must meet all conditions. A missing argument, an argument of another type, and a number with more digits than a double holds meet no condition. Arguments without a condition may have any value. */
             conditions: components["schemas"]["ToolRuleCondition"][];
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the person, or of the API key. */
             createdBy: string | null;
-            /** @description Hash of the definition for which it was made; it ends when that changes. */
+            /** @description Hash of the definition for which the rule was made. The rule ends when the definition changes. */
             definitionHash: string;
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the toolRule. */
             id: string;
-            /** @description The most calls that it lets through; null for no limit. */
+            /** @description The most calls of the rule; null for no limit. */
             maxUses: number | null;
             /** @description Id of the policy. */
             policyId: string;
             revokedAt: components["schemas"]["Timestamp"] | null;
             uses: number;
-            /** @description The calls that it lets through, in words. */
+            /** @description The calls that the rule lets through, in words. */
             words: string;
         };
         ToolRuleCondition: components["schemas"]["ToolRuleCondition2"] | components["schemas"]["ToolRuleCondition3"] | components["schemas"]["ToolRuleCondition4"] | components["schemas"]["ToolRuleCondition5"];
         ToolRuleCondition2: {
             equals: string | number | boolean | null;
-            /** @description Of an argument (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to an argument. */
             pointer: string;
         };
         ToolRuleCondition3: {
             in: (string | number | boolean | null)[];
-            /** @description Of an argument (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to an argument. */
             pointer: string;
         };
         ToolRuleCondition4: {
-            /** @description Of an argument (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to an argument. */
             pointer: string;
             prefix: string;
         };
         ToolRuleCondition5: {
             atMost: number;
-            /** @description Of an argument (RFC 6901). */
+            /** @description JSON Pointer (RFC 6901) to an argument. */
             pointer: string;
         };
         /** @description Unread results of the caller, of the last 30 days. */
         UnreadResults: {
-            /** @description Whether there are more than the 1,000 counted ones. */
+            /** @description Whether there are more results than the 1,000 that are counted. */
             more: boolean;
             /** @description Time up to which the caller has marked all as read, for undoing that; null if they never did. */
             readUntil: components["schemas"]["Timestamp"] | null;
             unchanged: number;
             /** @description Number of routines with unchanged results. */
             unchangedRoutines: number;
-            /** @description When the newest ended, to mark all as read; null where all is read. */
+            /** @description When the newest unread result ended, to mark all as read; null if all results are read. */
             until: components["schemas"]["Timestamp"] | null;
             worthReading: number;
             /** @description Number of routines with results worth reading. */
@@ -5002,7 +5002,7 @@ export interface components {
                 [key: string]: string;
             };
             name?: string;
-            /** @description The same address with another query, for servers that take their key there. */
+            /** @description The same address with another query, for servers that take their key in the query. */
             url?: string;
         };
         UpdateDigest: {
@@ -5055,7 +5055,7 @@ export interface components {
         };
         UpdateRoutine: {
             /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @description With `run` an answer to a question starts a manual run, which gets the answer.
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
@@ -5071,7 +5071,7 @@ export interface components {
             carryResult?: boolean;
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks?: components["schemas"]["ResultCheck"][];
-            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
+            /** @description Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected. */
             decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
@@ -5081,7 +5081,7 @@ export interface components {
             /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: (string & (unknown & unknown)) | null;
             externalKey?: string | null;
-            /** @description Tells each run the facts of its project. */
+            /** @description Gives each run the facts of its project. */
             facts?: boolean;
             gate?: components["schemas"]["GateInput"] | null;
             instructions?: string;
@@ -5090,7 +5090,7 @@ export interface components {
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: components["schemas"]["ManagedBy"] | null;
             managedFrom?: string | null;
-            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`. */
             mayAsk?: boolean;
             /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete?: boolean;
@@ -5112,7 +5112,7 @@ export interface components {
             overridable?: string[] | null;
             pauseAfterFailures?: number;
             resultKey?: components["schemas"]["ResultKey"] | null;
-            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
+            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
@@ -5123,7 +5123,7 @@ export interface components {
             skills?: string[];
             /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
             skipDates?: string[];
-            /** @description The schedule has no times before this one; null for no such bound. */
+            /** @description The schedule has no times before this instant; null for no such bound. */
             startsAt?: (string & (unknown & unknown)) | null;
             /** @description IANA name. */
             timezone?: string;
@@ -5158,7 +5158,7 @@ export interface components {
             successPingUrl?: string | null;
         };
         UpdateRoutineResultsTo: {
-            /** @description Ids of chats of the project. They are told of failures too. */
+            /** @description Ids of chats of the project. The chats also get failures. */
             chats?: string[];
             /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
             mail?: (("owners" | "admins" | "members") | string[]) | null;
@@ -5189,7 +5189,7 @@ export interface components {
             confirmAutomaticExecution?: boolean;
             /** @description Hash of the definition that you have read; if the definition has changed since, the response is 412. A confirmation without it has the warning `definition_hash_missing`, because a newer definition may be confirmed unseen. */
             definitionHash?: string;
-            /** @description Calls of this tool in one run; null for no limit of its own. */
+            /** @description The most calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun?: number | null;
             /**
              * @description `hold` confirms the present definition, as each call then waits for a person.
@@ -5239,7 +5239,7 @@ export interface components {
             /** @description Id of the delivery. */
             id: string;
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
-            /** @description Why it was given up: `gone` (the receiver answered 410, so nothing more is sent to this URL), `retries_exhausted` (the last attempt of the retry schedule failed), `webhook_removed` (the routine no longer has a webhook URL), `routine_archived` (the routine was archived, and sends nothing more). */
+            /** @description Why the delivery was given up: `gone` (the receiver answered 410, so nothing more is sent to this URL), `retries_exhausted` (the last attempt of the retry schedule failed), `webhook_removed` (the routine no longer has a webhook URL), `routine_archived` (the routine was archived, so it sends nothing more). */
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "sending" | "delivered" | "failed";
@@ -5261,7 +5261,7 @@ export interface components {
             id: string;
             /** @description The first 1 kB of the response. */
             responseExcerpt: string | null;
-            /** @description Null where the receiver did not respond. */
+            /** @description HTTP status; null without a response. */
             status: number | null;
         };
         WebhookTestEvent: {
@@ -5295,11 +5295,11 @@ export interface components {
         cursor: string;
         /** @description From the `Link: <…>; rel="next"` header of the page before. */
         "cursor-2": string;
-        /** @description The same key and body give the first response again, for 24 hours. */
+        /** @description For 24 hours, the same key and body give the first response again. */
         "Idempotency-Key": string;
-        /** @description The `ETag` you have seen. */
+        /** @description The `ETag` that you have seen. */
         "If-Match": string;
-        /** @description The `ETag` you have: 304 while it is the same. */
+        /** @description The `ETag` of your copy. The response is 304 while the content is the same. */
         "If-None-Match": string;
         /** @description Items a page, at most 200. */
         limit: number;
@@ -5321,7 +5321,7 @@ export interface components {
         userCode: string;
         /** @description Id of a person. */
         userId: string;
-        /** @description Selects the project of a session; a key has its own. */
+        /** @description Selects the project of a session. An API key has its own project. */
         "X-Project-Id": string;
     };
     requestBodies: never;
@@ -5659,7 +5659,7 @@ export interface operations {
             query: {
                 /** @description Address to which the link leads afterwards. */
                 callbackURL?: string;
-                /** @description From the mail. */
+                /** @description The token from the mail. */
                 token: string;
             };
         };
@@ -5700,11 +5700,11 @@ export interface operations {
             query: {
                 /** @description The authorization code, where access was granted. */
                 code?: string;
-                /** @description Why it was refused. */
+                /** @description Why access failed. */
                 error?: string;
                 /** @description The authorization server that responds (RFC 9207). */
                 iss?: string;
-                /** @description Our state, returned. */
+                /** @description The `state` that the service sent to the provider. */
                 state: string;
             };
             path: {
@@ -6032,7 +6032,7 @@ export interface operations {
     revokeAssistant: {
         parameters: {
             path: {
-                /** @description Its id, as the list has it. */
+                /** @description Id of the assistant, from the list of assistants. */
                 assistantId: string;
             };
         };
@@ -6076,7 +6076,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Only changes in this project. */
                 projectId?: string;
-                /** @description Only changes of this one. */
+                /** @description Only changes of the resource with this id. */
                 targetId?: string;
             };
         };
@@ -6652,15 +6652,15 @@ export interface operations {
             query?: {
                 /** @description The copied final address of the browser, in place of all other fields. */
                 address?: string;
-                /** @description Where the provider issues a client of its own. */
+                /** @description Id of the client, if the provider issues a client of its own. */
                 client_id?: string;
                 /** @description The authorization code, where access was granted. */
                 code?: string;
-                /** @description Why it was refused. */
+                /** @description Why access failed. */
                 error?: string;
                 /** @description The authorization server that responds (RFC 9207). */
                 iss?: string;
-                /** @description Our state, returned. */
+                /** @description The `state` that the service sent to the provider. */
                 state?: string;
             };
         };
@@ -6985,7 +6985,7 @@ export interface operations {
     removeMember: {
         parameters: {
             query?: {
-                /** @description Leaves the API keys that the person made. Owners only. */
+                /** @description Keeps the API keys that the person made. Only for owners. */
                 keepKeys?: "true" | "false";
             };
             path: {
@@ -7284,7 +7284,7 @@ export interface operations {
     readFactsVersion: {
         parameters: {
             path: {
-                /** @description Its number. */
+                /** @description Number of the version. */
                 factsVersion: number;
                 /** @description Id of the project. */
                 projectId: components["parameters"]["projectId"];
@@ -7314,7 +7314,7 @@ export interface operations {
                 routineId?: string;
                 /** @description Questions that this run asked, first or last. */
                 runId?: string;
-                /** @description Only those in this state. */
+                /** @description Only questions in this state. */
                 state?: "open" | "answered" | "expired" | "closed";
             };
         };
@@ -7382,7 +7382,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name, text, summary or error. */
                 q?: string;
-                /** @description Only those that ended at this time or later. */
+                /** @description Only results that ended at this time or later. */
                 since?: string;
                 /** @description Only results that the caller (a person or an API key) has not marked as read, or only the others. After 30 days a result counts as read. */
                 unread?: "true" | "false";
@@ -7471,19 +7471,19 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
-                /** @description Only the one with this key. */
+                /** @description Only the resource with this external key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those with this keeper. */
+                /** @description Only resources with this keeper. */
                 managedBy?: "files";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not. */
+                /** @description Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only routines that send none. */
                 sendsResults?: "true" | "false";
-                /** @description Only those in this state. */
+                /** @description Only routines in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
                 /** @description Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed. */
                 stateChangedBy?: "service" | "person";
@@ -7848,19 +7848,19 @@ export interface operations {
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those that succeeded with this outcome. */
+                /** @description Only runs that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
                 /** @description Text in the name, result, summary or error. */
                 q?: string;
-                /** @description Created at or after this time. */
+                /** @description Only runs created at or after this time. */
                 since?: string;
-                /** @description Only those in this state. */
+                /** @description Only runs in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only runs with this trigger. */
                 trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-                /** @description Created before this time. */
+                /** @description Only runs created before this time. */
                 until?: string;
             };
             path: {
@@ -7887,9 +7887,9 @@ export interface operations {
                 field?: string;
                 /** @description Only the item with this key, as text. */
                 key?: string;
-                /** @description Runs. */
+                /** @description The most runs to read. */
                 limit?: number;
-                /** @description The last run that counts. */
+                /** @description The last run of the series. */
                 upTo?: string;
             };
             path: {
@@ -8066,7 +8066,7 @@ export interface operations {
     readRoutineVersion: {
         parameters: {
             path: {
-                /** @description Revision of the routine; below zero for that of a proposal. */
+                /** @description Revision of the routine; below zero for a proposal. */
                 revision: number;
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];
@@ -8086,7 +8086,7 @@ export interface operations {
     restoreRoutineVersion: {
         parameters: {
             path: {
-                /** @description Revision of the routine; below zero for that of a proposal. */
+                /** @description Revision of the routine; below zero for a proposal. */
                 revision: number;
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];
@@ -8147,7 +8147,7 @@ export interface operations {
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
+                /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
                 externalKey: string;
             };
         };
@@ -8210,7 +8210,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those that succeeded with this outcome. */
+                /** @description Only runs that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
@@ -8218,13 +8218,13 @@ export interface operations {
                 q?: string;
                 /** @description Runs of this routine only. */
                 routineId?: string;
-                /** @description Created at or after this time. */
+                /** @description Only runs created at or after this time. */
                 since?: string;
-                /** @description Only those in this state. */
+                /** @description Only runs in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only runs with this trigger. */
                 trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-                /** @description Created before this time. */
+                /** @description Only runs created before this time. */
                 until?: string;
             };
         };
@@ -8557,7 +8557,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
-                /** @description The runs of one routine. */
+                /** @description The most runs of each routine. */
                 perRoutine?: number;
             };
         };
@@ -8576,9 +8576,9 @@ export interface operations {
     listScheduledOccurrences: {
         parameters: {
             query: {
-                /** @description Times after this one. */
+                /** @description Only times after this one. */
                 from: string & (unknown & unknown);
-                /** @description Up to and including this one. */
+                /** @description Only times up to this one, itself included. */
                 to: string & (unknown & unknown);
             };
         };
@@ -8596,7 +8596,7 @@ export interface operations {
     previewSchedule: {
         parameters: {
             query?: {
-                /** @description No times after this one. */
+                /** @description Leaves out later times. */
                 endsAt?: string & (unknown & unknown);
                 /** @description Only checked, because the id of a routine decides the delay of its runs. */
                 jitterSeconds?: number;
@@ -8604,7 +8604,7 @@ export interface operations {
                 schedule?: string;
                 /** @description Dates in the time zone, separated by commas. */
                 skipDates?: string;
-                /** @description No times before this one. */
+                /** @description Leaves out earlier times. */
                 startsAt?: string & (unknown & unknown);
                 /** @description IANA name. */
                 timezone?: string;
@@ -8658,11 +8658,11 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
-                /** @description Only the one with this key. */
+                /** @description Only the resource with this external key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those with this keeper. */
+                /** @description Only resources with this keeper. */
                 managedBy?: "files";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
@@ -8786,7 +8786,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
+                /** @description Your own name for the resource, unique in the project. Archiving or deletion frees the name. */
                 externalKey: string;
             };
         };
@@ -8872,7 +8872,7 @@ export interface operations {
                 from?: string;
                 /** @description What the usage is summed up by. */
                 groupBy?: "day" | "routine" | "model";
-                /** @description What each day is made of; for `groupBy=day` only. */
+                /** @description Splits each day; only for `groupBy=day`. */
                 splitBy?: "routine" | "model";
                 /** @description The last day. */
                 to?: string;

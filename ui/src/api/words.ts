@@ -18,22 +18,22 @@ export const DELIVERY_REASONS: Readonly<Record<string, string>> = {
   "gone": "the receiver answered 410, so nothing more is sent to this URL",
   "retries_exhausted": "the last attempt of the retry schedule failed",
   "webhook_removed": "the routine no longer has a webhook URL",
-  "routine_archived": "the routine was archived, and sends nothing more",
-  "chat_gone": "the chat refuses the address for good, so nothing more is sent there until it has another one",
-  "message_refused": "the chat does not take this message",
+  "routine_archived": "the routine was archived, so it sends nothing more",
+  "chat_gone": "the chat no longer accepts this address, so nothing more is sent until you replace the address",
+  "message_refused": "the chat does not accept this message",
   "chat_removed": "the chat was deleted from the project",
   "content_erased": "the content of the run was erased"
 };
 
 export const WAITS: Readonly<Record<string, string>> = {
-  "run_at": "it was asked for a later time",
+  "run_at": "the run was requested for a later time",
   "worker": "no worker takes new runs",
   "slot": "the workers are busy",
   "organization_limit": "the organization has as many runs at a time as its plan allows",
-  "organization_share": "the organization has three quarters of the places, and other organizations run here too",
-  "account": "its model account has as many runs at a time as the provider allows",
+  "organization_share": "the organization has three quarters of all places for runs, and other organizations need the rest",
+  "account": "the model account has as many runs at a time as the provider allows",
   "previous_run": "an earlier run of the routine is still open",
-  "budget": "other runs have reserved what is left of a budget; the time waited does not count, and it asks again within seconds",
-  "connection": "the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the time waited does not count, and it asks again",
-  "start": "its turn has come, and it is about to begin"
+  "budget": "other runs have reserved the rest of a budget; the run asks again within seconds, and the time that it waits does not count",
+  "connection": "the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the run asks again, and the time that it waits does not count",
+  "start": "the turn of the run has come, and it is about to begin"
 };

@@ -21,7 +21,7 @@ const LONGEST_LINE = 140;
 
 /** Sums up the arguments of a call in a line: its texts, numbers and flags. */
 export function argumentsLine({ arguments: given }: Pick<Action, 'arguments'>): string {
-  if (given === null) return 'Its arguments are erased.';
+  if (given === null) return 'The arguments of the call are erased.';
   const values = Object.values(given).filter((value) => typeof value !== 'object' || value === null);
   const line = values.map(String).join(' · ').replaceAll(REFERENCE, '(a result)');
   return drawn(line.slice(0, LONGEST_LINE)).replaceAll(/\s+/g, ' ');

@@ -20,9 +20,9 @@ export function originInWords(origin: Origin | null): string | undefined {
 
 /** Writes the price of a million tokens in words. */
 export function pricesInWords({ prices }: Pick<Option, 'prices'>, short = false): string {
-  if (prices === null) return short ? 'no prices' : 'Its prices are not known';
+  if (prices === null) return short ? 'no prices' : 'The prices of this model are not known';
   if (Number(prices.input) === 0 && Number(prices.output) === 0) {
-    return short ? 'free' : 'It costs nothing';
+    return short ? 'free' : 'This model costs nothing';
   }
   const input = exactMoney(String(Number(prices.input) * 1_000_000));
   const output = exactMoney(String(Number(prices.output) * 1_000_000));

@@ -2,8 +2,8 @@ import { sentence } from '#ui/format/capitalized.ts';
 
 /** Reasons that the service gives as a name. */
 const REASONS: Readonly<Record<string, string>> = {
-  completed: 'Its last run said that the work is done. Activate it to continue.',
-  schedule_ended: 'Its schedule has ended. Change its end to continue.',
+  completed: 'The last run said that the work is done. Activate the routine to continue.',
+  schedule_ended: 'The schedule has ended. Change its end to continue.',
 };
 
 /** Returns the reason in words for which the service itself changed the state of a routine. */

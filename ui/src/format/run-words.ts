@@ -70,7 +70,7 @@ export function starterOf({ trigger }: { readonly trigger: string }): string {
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
-  routine: 'The cause is in this routine or what it needs. It counts towards pausing the routine.',
+  routine: 'The cause is in this routine or what it needs. The failure counts towards pausing the routine.',
   provider: 'The model provider failed. This does not count against the routine.',
   platform: 'The service failed. This does not count against the routine.',
 };

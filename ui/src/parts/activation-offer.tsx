@@ -36,7 +36,7 @@ function Offer({
       className="mt-4 rounded-lg border border-accent bg-accent-soft px-4 py-3 print:hidden"
     >
       <p className="text-base text-ink">
-        Good? It can run by itself: <strong className="font-medium">{scheduleInWords}</strong>, {timezone}.
+        Good? The routine can run by itself: <strong className="font-medium">{scheduleInWords}</strong>, {timezone}.
       </p>
       {project.data !== undefined && (
         <p className="mt-0.5 text-sm text-muted">
@@ -64,10 +64,10 @@ function recipientsInWords(
   const ways = [
     ...(resultsTo.mail === null ? [] : ['by mail']),
     ...(resultsTo.chats.length === 0 ? [] : [`to ${plural(resultsTo.chats.length, 'chat')}`]),
-    ...(webhookUrl === null ? [] : ['to its webhook']),
+    ...(webhookUrl === null ? [] : ['to the webhook']),
   ];
   return [
     ways.length === 0 ? 'Results wait for you on Home.' : `Results go out ${listInWords(ways)}.`,
-    isMailed ? 'A failure is mailed.' : 'No one is mailed, not even when it fails.',
+    isMailed ? 'If a run fails, people get mail.' : 'No one gets mail, not even when a run fails.',
   ].join(' ');
 }

@@ -41,10 +41,10 @@ function endInWords({ state, answer, answeredBy, default: fallback }: Asked): st
   if (state === 'answered') {
     return answer == null ? 'The answer was erased.' : `${answeredBy?.name ?? 'Answered'}: ${drawn(answer)}`;
   }
-  if (state === 'closed') return 'It cannot be answered any more.';
+  if (state === 'closed') return 'The question can no longer be answered.';
   return fallback === null
     ? 'No answer came in time.'
-    : `No answer came in time, so its default holds: ${drawn(fallback)}`;
+    : `No answer came in time, so the default holds: ${drawn(fallback)}`;
 }
 
 function AnswerBox({ of: asked, onAnswered }: AskedProps) {
@@ -87,8 +87,8 @@ function AnswerBox({ of: asked, onAnswered }: AskedProps) {
         label={choices === null ? 'Your answer' : 'Or another answer'}
         description={
           <>
-            {fallback === null ? 'Runs go on without it' : `Until then its default holds: ${drawn(fallback)}`}. Open
-            until <Time at={expiresAt} />.
+            {fallback === null ? 'Runs go on without an answer' : `Until then the default holds: ${drawn(fallback)}`}.
+            Open until <Time at={expiresAt} />.
           </>
         }
         error={answering.error === null ? undefined : errorInWords(answering.error)}

@@ -60,7 +60,7 @@ export function ErrorState({ error, onRetry, title }: ErrorStateProps) {
 function headline({ status }: ApiError): string {
   if (status === 403) return 'Not for your role';
   if (status === 404) return 'Not found';
-  return status === 0 ? 'No connection' : 'That did not work';
+  return status === 0 ? 'No connection' : 'The action failed';
 }
 
 export interface AwaitProps<D> {

@@ -30,7 +30,7 @@ export function LiveText({ text }: { readonly text: string }) {
     >
       <div ref={content}>
         {shown.length < text.length && (
-          <p className="mb-3 text-sm text-muted">The end of a long text. The whole follows when it is finished.</p>
+          <p className="mb-3 text-sm text-muted">The end of a long text. The whole text follows when it is finished.</p>
         )}
         <RichText text={shown} />
       </div>

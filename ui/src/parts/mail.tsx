@@ -21,25 +21,29 @@ const EVENTS: readonly {
   {
     value: 'failed',
     label: 'A run fails',
-    description: 'At most one mail an hour for a routine; what follows is gathered.',
+    description: 'At most one mail an hour for a routine. Later events come together in one mail.',
   },
   {
     value: 'paused',
     label: 'A routine is paused by the service',
-    description: 'After failures in a row, or when an account has to be signed in to again.',
+    description: 'After several failures in a row, or when someone has to sign in to an account again.',
   },
-  { value: 'budget', label: 'A budget is spent', description: 'At 80%, and once it is used up.' },
+  { value: 'budget', label: 'A budget is spent', description: 'At 80% of the budget, and once it is used up.' },
   {
     value: 'partial',
     label: 'A run succeeds in part',
-    description: 'It ended with the outcome partial.',
+    description: 'The run ended with the outcome partial.',
   },
   {
     value: 'recovered',
     label: 'A routine works again',
     description: 'The first run that succeeds after failures.',
   },
-  { value: 'held', label: 'A call waits for you', description: 'A tool that holds its calls was called.' },
+  {
+    value: 'held',
+    label: 'A call waits for you',
+    description: 'A run called a tool that needs approval.',
+  },
   {
     value: 'question',
     label: 'A run asks a question',

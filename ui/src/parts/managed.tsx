@@ -16,8 +16,8 @@ export function ManagedMark({ of: { managedBy, managedFrom, driftedAt, driftedBy
   const kept = managedFrom === null ? 'Kept in files' : `Kept in the files of ${managedFrom}`;
   const title =
     driftedAt === null
-      ? `${kept}. The next apply overwrites what is changed here.`
-      : `${kept}. Changed ${driftedBy?.name == null ? 'here' : `by ${driftedBy.name}`} since the last apply; the next one overwrites that.`;
+      ? `${kept}. The next apply overwrites changes made here.`
+      : `${kept}. Changed ${driftedBy?.name == null ? 'here' : `by ${driftedBy.name}`} since the last apply; the next apply overwrites that change.`;
   return (
     <Badge title={title} tone={driftedAt === null ? 'idle' : 'warn'}>
       <FileText aria-hidden className="size-3" strokeWidth={1.75} />
@@ -43,8 +43,7 @@ export function ManagedNotice({
             as <ExternalKey of={externalKey} />
           </>
         )}
-        . What you change here shows as drift in the next plan, and the next apply overwrites it: change the file
-        instead.
+        . The next plan shows your changes here as drift, and the next apply overwrites them: change the file instead.
       </span>
     </Notice>
   );

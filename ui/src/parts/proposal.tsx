@@ -11,11 +11,11 @@ type Reason = NonNullable<Shape<'Proposal'>['reason']>;
 /** Reasons why a change was not taken over. Reasons that the person at the page caused need no words. */
 const DROPPED: Partial<Record<Reason, string>> = {
   run_failed: 'its run failed',
-  run_cancelled: 'its run was cancelled',
-  run_skipped: 'its run never began',
-  run_partial: 'its run did only a part of the work',
+  run_cancelled: 'the run was cancelled',
+  run_skipped: 'the run never began',
+  run_partial: 'the run did only a part of the work',
   routine_changed: 'the routine or its tools were changed meanwhile',
-  schedule_ended: 'its schedule has no time left',
+  schedule_ended: 'the schedule has no time left',
 };
 
 /** Says that a run tries a change of the routine, or why the last change was not taken over. */
@@ -37,7 +37,7 @@ export function ProposalNotice({
     return (
       <Notice>
         <span>
-          A change is being tried. The schedule runs version {revision} until the test succeeds. {link}
+          A change is being tried. The schedule still runs version {revision} until the test succeeds. {link}
         </span>
         <VerbButton verb={withdraw} of={proposal} size="sm" bare />
       </Notice>

@@ -15,8 +15,8 @@ export const SUMMARIES: Readonly<Record<Group, (settings: Settings) => string>> 
       resultSchema === null ? 'Free text' : 'Data by a schema',
       outcome === 'required' && 'states its outcome',
       checks.length > 0 && plural(checks.length, 'check'),
-      carryResult ? 'knows the last result' : 'does not know the last result',
-      facts && 'knows the project facts',
+      carryResult ? 'gets the last result' : 'does not get the last result',
+      facts && 'gets the project facts',
     ),
   'Checked before it runs': ({ gate }) => {
     if (gate === null) return 'Nothing: every run asks the model';

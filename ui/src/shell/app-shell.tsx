@@ -90,8 +90,11 @@ function Project({ projectId }: { projectId: string }) {
             <FactorDemanded />
           </Suspense>
         ) : project.error.status === 404 ? (
-          <EmptyState title="This project is not one of yours" action={<ButtonLink to="/">Go to your own</ButtonLink>}>
-            It may have been deleted, or you are no longer a member of its organization.
+          <EmptyState
+            title="This project is not one of yours"
+            action={<ButtonLink to="/">Go to your projects</ButtonLink>}
+          >
+            The project may have been deleted, or you are no longer a member of its organization.
           </EmptyState>
         ) : (
           <ErrorState error={project.error} onRetry={project.refetch} />

@@ -32,7 +32,7 @@ export function DeleteAccountDialog({ onClose }: { readonly onClose: () => void 
       open
       onClose={onClose}
       title="Delete your account?"
-      description={`The account ${user.email} is gone for good. What you made in organizations stays with them.`}
+      description={`The account ${user.email} is deleted for good. Your routines and other work in organizations stay there.`}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -42,7 +42,7 @@ export function NotFoundPage() {
         title="There is no page at this address"
         action={<ButtonLink to="/">Go to your routines</ButtonLink>}
       >
-        It may have been moved, or the link is incomplete.
+        The page may have been moved, or the link is incomplete.
       </EmptyState>
     </main>
   );

@@ -12,7 +12,7 @@ const GENERAL = [
   { keys: [MODIFIER, 'Enter'], label: 'Save and test, while a routine is written' },
   { keys: ['J'], label: 'Next result, on Home' },
   { keys: ['K'], label: 'Previous result, on Home' },
-  { keys: ['E'], label: 'Mark it as read' },
+  { keys: ['E'], label: 'Mark the result as read' },
   { keys: ['A'], label: 'Run it again' },
   { keys: ['['], label: 'Previous result, while one is read' },
   { keys: [']'], label: 'Next result, while one is read' },

@@ -3,7 +3,7 @@ import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 
-/** Returns the address to which the link in the mail leads: to a sign-in that knows the person's address. */
+/** Returns the URL that the link in the mail opens: the sign-in page, with the person's mail address filled in. */
 export function confirmedAddress(email: string): string {
   return `${location.origin}/verified?${new URLSearchParams({ email }).toString()}`;
 }
@@ -18,7 +18,7 @@ export interface ResendMailProps {
 /** Mails the link that confirms an address again. */
 export function ResendMail({ email, tone, children }: ResendMailProps) {
   const resend = useSend('post', '/auth/send-verification-email', {
-    done: 'A new link is on its way',
+    done: 'A new link has been sent',
   });
   return (
     <Notice tone={tone}>

@@ -34,7 +34,7 @@ export default function SignInAgain({ user }: Pick<Session, 'user'>) {
           <SignIn
             covers
             email={user.email}
-            notice="Your session has ended. Sign in to continue where you were. What you have typed is still here."
+            notice="Your session has ended. Sign in to continue where you were. Your input is still here."
             onSignedIn={goOn}
           />
         </Dialog.Popup>

@@ -39,13 +39,13 @@ export function SignInResult({
 
 const ERRORS: Readonly<Record<string, string>> = {
   attempt_expired: 'The sign-in took too long, or was used already. Begin again.',
-  forbidden: 'The sign-in was begun in another session. Begin again in this one.',
-  account_mismatch: 'That was another account. Sign in with the one that was connected.',
+  forbidden: 'The sign-in was begun in another session. Begin again in this session.',
+  account_mismatch: 'You signed in with another account. Sign in with the account that was connected.',
   connection_not_found: 'The connection has been deleted meanwhile.',
   provider_disabled: 'The operator has switched this provider off.',
   provider_error: 'The provider refused the sign-in, or could not be reached. Try again.',
   owner_required: 'Only the owner of the account can sign in to it again.',
-  runtime_unavailable: 'The account could not be tried just now. Try again in a few minutes.',
+  runtime_unavailable: 'The account could not be checked just now. Try again in a few minutes.',
   api_unreachable: 'The service could not be reached when you came back. Begin again.',
 };
 

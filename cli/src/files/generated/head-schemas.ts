@@ -67,7 +67,7 @@ export const ROUTINE_HEAD = {
           "type": "null"
         }
       ],
-      "description": "The schedule has no times before this one; null for no such bound.",
+      "description": "The schedule has no times before this instant; null for no such bound.",
       "default": null
     },
     "endsAt": {
@@ -270,7 +270,7 @@ export const ROUTINE_HEAD = {
             "pattern": "^cht_[0-7][0-9a-hjkmnp-tv-z]{25}$"
           },
           "uniqueItems": true,
-          "description": "Ids of chats of the project. They are told of failures too."
+          "description": "Ids of chats of the project. The chats also get failures."
         }
       },
       "additionalProperties": false
@@ -349,7 +349,7 @@ export const ROUTINE_HEAD = {
     "facts": {
       "default": false,
       "type": "boolean",
-      "description": "Tells each run the facts of its project."
+      "description": "Gives each run the facts of its project."
     },
     "limits": {
       "default": {},
@@ -478,7 +478,7 @@ export const ROUTINE_HEAD = {
     "mayAsk": {
       "default": false,
       "type": "boolean",
-      "description": "Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`."
+      "description": "Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs get the answer, in their briefing or where the instructions have `{{answers}}`."
     },
     "afterAnswer": {
       "default": "wait",
@@ -487,14 +487,14 @@ export const ROUTINE_HEAD = {
         "wait",
         "run"
       ],
-      "description": "With `run` an answer to a question starts a manual run, which is told it."
+      "description": "With `run` an answer to a question starts a manual run, which gets the answer."
     },
     "decisionHours": {
       "default": 72,
       "type": "integer",
       "minimum": 1,
       "maximum": 720,
-      "description": "Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected."
+      "description": "Hours in which a person can answer a question or decide about a held call. After that, the default of the question holds, and the call is rejected."
     },
     "checks": {
       "default": [],
@@ -527,7 +527,7 @@ export const ROUTINE_HEAD = {
           "type": "null"
         }
       ],
-      "description": "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so."
+      "description": "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`."
     },
     "resultKey": {
       "default": null,
@@ -817,7 +817,7 @@ export const ROUTINE_HEAD = {
                 "pattern": "^(?:\\/(?:[^~/]|~[01])*)*$"
               },
               "uniqueItems": true,
-              "description": "JSON Pointers to what matters in the response; none for the whole of it."
+              "description": "JSON Pointers to the parts of the response that are compared; none for the whole response."
             },
             "wakeOn": {
               "default": "changed",
@@ -887,13 +887,13 @@ export const ROUTINE_HEAD = {
               "type": "string",
               "maxLength": 1000,
               "pattern": "^(?:\\/(?:[^~/]|~[01])*)*$",
-              "description": "From the data to the list; empty where it is the list."
+              "description": "Pointer from the data to the list; empty if the data is the list."
             },
             "key": {
               "type": "string",
               "maxLength": 1000,
               "pattern": "^(?:\\/(?:[^~/]|~[01])*)*$",
-              "description": "From an item to the text, number or boolean that identifies it; empty when that is the item itself."
+              "description": "Pointer from an item to the text, number or boolean that identifies it; empty if the item is that value."
             }
           },
           "required": [

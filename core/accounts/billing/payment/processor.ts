@@ -17,7 +17,6 @@ export interface ProcessorSettings {
   readonly apiUrl: string | undefined;
 }
 
-/** The payment processor, as configured. */
 export interface Processor extends Pick<
   ProcessorSettings,
   'webhookSecret' | 'prices' | 'graceDays' | 'portalConfiguration'

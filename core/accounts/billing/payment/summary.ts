@@ -17,15 +17,9 @@ export interface BillingSummary {
   readonly syncedAt: Date | null;
 }
 
-interface Stored {
-  readonly paidPlan: Plan | null;
-  readonly isCustomer: boolean;
-  readonly syncedAt: Date | null;
-}
-
 export async function readBilling(db: Db, rule: PlanRule, organizationId: string): Promise<BillingSummary> {
   const [stored, subscriptions, usage] = await Promise.all([
-    db.row<Stored>`
+    db.row<{ paidPlan: Plan | null; isCustomer: boolean; syncedAt: Date | null }>`
       select case when o.paid_until > now() then o.paid_plan end as "paidPlan",
         c.customer_id is not null as "isCustomer", c.synced_at as "syncedAt"
       from organizations o left join billing_customers c on c.organization_id = o.id

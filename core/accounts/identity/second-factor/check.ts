@@ -72,11 +72,10 @@ export async function recordFactorEvent(
   }
 }
 
-/** Mails that inform a person about a change to their second factor. */
 const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string }>> = {
   'member.second_factor_added': {
     subject: 'A second factor was added to your account',
-    text: 'From now on signing in needs a code of your authenticator, or one of your recovery codes.',
+    text: 'From now on, you need a code of your authenticator or a recovery code to sign in.',
   },
   'member.second_factor_removed': {
     subject: 'The second factor of your account was removed',
@@ -84,19 +83,19 @@ const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string
   },
   'member.recovery_code_used': {
     subject: 'A recovery code of your account was used',
-    text: 'It is used up. Make new recovery codes in your settings before they run out.',
+    text: 'The code is used up. Make new recovery codes in your settings before they run out.',
   },
   'member.recovery_codes_replaced': {
     subject: 'The recovery codes of your account were replaced',
-    text: 'The earlier ones no longer work.',
+    text: 'The earlier codes no longer work.',
   },
   'member.passkey_added': {
     subject: 'A passkey was added to your account',
-    text: 'It signs in to your account without the password.',
+    text: 'The passkey signs in to your account without the password.',
   },
   'member.passkey_removed': {
     subject: 'A passkey of your account was removed',
-    text: 'It no longer signs in.',
+    text: 'The passkey can no longer sign in.',
   },
 };
 

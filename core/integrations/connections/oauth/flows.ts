@@ -46,15 +46,13 @@ export async function insertFlow(
 ): Promise<Date> {
   const hash = hashOf(state);
   const sealed = box.seal(JSON.stringify(secrets), place(hash));
-  const inserted = await db.row<{ expiresAt: Date }>`
+  return db.value<Date>`
     insert into oauth_flows (state_hash, project_id, user_id, session_id, provider, connection_id, name, sealed,
       expires_at)
     values (${hash}, ${owner.projectId}, ${owner.userId}, ${owner.sessionId}, ${owner.provider},
       ${owner.connectionId}, ${owner.name}, ${sealed}, now() + interval '10 minutes')
-    returning expires_at as "expiresAt"
+    returning expires_at
   `;
-  if (inserted === undefined) throw new Error('the sign-in was not kept');
-  return inserted.expiresAt;
 }
 
 /** A return from a provider, as the browser brings it. */

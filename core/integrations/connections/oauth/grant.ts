@@ -136,10 +136,10 @@ function named({ id, projectId }: ConnectionRef) {
 }
 
 /** @throws {AppError} `connection_not_found` */
-export async function readStoredGrant(db: Db, connection: ConnectionRef): Promise<StoredGrant> {
-  const found = await db.row<StoredGrant>`select ${grantColumns} from connections where ${named(connection)}`;
-  if (found === undefined) throw new AppError('connection_not_found');
-  return found;
+export function readStoredGrant(db: Db, connection: ConnectionRef): Promise<StoredGrant> {
+  return db.rowOr<StoredGrant>(
+    'connection_not_found',
+  )`select ${grantColumns} from connections where ${named(connection)}`;
 }
 
 /**

@@ -18,12 +18,12 @@ export interface SignInDeps extends Pick<
 const ERRORS = {
   blocked: [
     'invalid_request',
-    'The server names an address for signing in that is not allowed: only https to public addresses.',
+    'The server names an address for signing in that is not allowed: only https to public addresses is.',
   ],
   unreachable: ['provider_error', 'The authorization server could not be reached.'],
   no_metadata: ['provider_error', 'The tool server does not say where to sign in.'],
-  wrong_issuer: ['provider_error', 'The authorization server gives another address as its own.'],
-  foreign_resource: ['provider_error', 'The tool server gives another address as its own.'],
+  wrong_issuer: ['provider_error', 'The metadata of the authorization server names another server as the issuer.'],
+  foreign_resource: ['provider_error', 'The metadata of the tool server names another server as the resource.'],
   no_pkce: ['provider_error', 'The authorization server does not offer PKCE with S256.'],
   no_registration: [
     'invalid_request',
@@ -41,7 +41,7 @@ const ERRORS = {
   denied: ['forbidden', 'Access was not granted at the provider.'],
   refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],
   no_tokens: ['provider_error', 'The provider did not complete the sign-in; start it again.'],
-  not_verified: ['provider_error', 'The provider gave a sign-in that does not work there.'],
+  not_verified: ['provider_error', 'The provider does not accept the sign-in that it gave.'],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 
 export class SignInError extends AppError {
@@ -65,7 +65,7 @@ export class SignInError extends AppError {
   static wrongIssuer(said: string, named: string): SignInError {
     return new SignInError(
       'wrong_issuer',
-      `The authorization server calls itself ${said}, the tool server says ${named}.`,
+      `The authorization server calls itself ${said}, but the tool server calls it ${named}.`,
     );
   }
 

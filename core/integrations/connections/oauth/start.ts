@@ -16,7 +16,6 @@ import { discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget 
 export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 'sessionId' | 'provider'> {
   /** Connection to sign in to again; undefined for a new connection. */
   readonly connectionId: string | undefined;
-  /** Name of a new connection. */
   readonly name: string | undefined;
   /** Address of the user's own tool server, for a new connection. */
   readonly url: string | undefined;
@@ -79,7 +78,7 @@ function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection
   const { projectId, provider, url, name, userId: createdBy } = request;
   const draft = { id: '', projectId, name, auth: 'oauth', createdBy } as const;
   if (provider !== TOOL_SERVER) return draftConnection({ ...draft, to: providers.find(provider) });
-  if (url === undefined) throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
+  if (url === undefined) throw new AppError('invalid_request', 'url: required, unless connectionId names a connection');
   return draftConnection({ ...draft, to: { url } });
 }
 

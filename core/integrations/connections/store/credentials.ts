@@ -9,15 +9,13 @@ interface SealedCredentials {
 }
 
 /** Reads the sealed credentials. @throws {AppError} `connection_not_found` */
-export async function readSealedCredentials(
+export function readSealedCredentials(
   db: Db,
   { id, projectId }: Pick<Connection, 'id' | 'projectId'>,
 ): Promise<SealedCredentials> {
-  const found = await db.row<SealedCredentials>`
+  return db.rowOr<SealedCredentials>('connection_not_found')`
     select credentials from connections where id = ${id} and project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('connection_not_found');
-  return found;
 }
 
 export interface NewCredentials {

@@ -1,7 +1,6 @@
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { holdProject } from '#core/accounts/organizations/index.ts';
 import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
 import type { Connection, ConnectionDraft, ConnectionError } from './connection.ts';
@@ -15,21 +14,17 @@ export const connectionColumns = sql`
 `;
 
 /** @throws {AppError} `connection_not_found` */
-export async function readConnection(db: Db, projectId: string, id: string): Promise<Connection> {
-  const found = await db.row<Connection>`
+export function readConnection(db: Db, projectId: string, id: string): Promise<Connection> {
+  return db.rowOr<Connection>('connection_not_found')`
     select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('connection_not_found');
-  return found;
 }
 
 /** Reads and locks a connection until the end of the transaction. @throws {AppError} `connection_not_found` */
-export async function lockConnection(tx: Db, projectId: string, id: string): Promise<Connection> {
-  const found = await tx.row<Connection>`
+export function lockConnection(tx: Db, projectId: string, id: string): Promise<Connection> {
+  return tx.rowOr<Connection>('connection_not_found')`
     select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId} for update
   `;
-  if (found === undefined) throw new AppError('connection_not_found');
-  return found;
 }
 
 export function listConnections(db: Db, projectId: string, page: Page): Promise<Connection[]> {

@@ -47,13 +47,17 @@ export async function changeConnection(
   if (stored.kind !== 'tool_server' || !TYPED_IN.has(stored.auth)) {
     throw new AppError(
       'invalid_request',
-      `${field}: its provider gave this connection its credentials; connect again with connectionId`,
+      `${field}: the provider issued the credentials of this connection; sign in again with connectionId`,
     );
   }
   const given = url === undefined ? undefined : sameServer(deps, stored, url);
   const called = given ?? withAddress(connectionSecrets, stored).url;
   if (called === null) throw refusal(new ToolServerError('not_mcp'));
-  const used = credentials === undefined ? onTrial(deps, stored) : givenCredentials(credentials);
+  const trial: RequestCredentials = {
+    headers: (signal) => deps.credentials.headers(stored, signal),
+    refused: async () => undefined,
+  };
+  const used = credentials === undefined ? trial : givenCredentials(credentials);
   const server = await tried(deps, { url: called, credentials: used }, field);
   return write(database, by, stored, {
     name,
@@ -89,17 +93,13 @@ function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string):
   if (stored.url === null || base(url) !== base(stored.url)) {
     throw new AppError(
       'invalid_request',
-      'url: only its query can be changed; connect another server as a new connection',
+      'url: only the query can be changed; connect another server as a new connection',
     );
   }
   if (isRedacted(url)) {
-    throw new AppError('invalid_request', 'url: give the values in place of [redacted]');
+    throw new AppError('invalid_request', 'url: replace each [redacted] by its value');
   }
   return url;
-}
-
-function onTrial({ credentials }: ChangeDeps, connection: Connection): RequestCredentials {
-  return { headers: (signal) => credentials.headers(connection, signal), refused: async () => undefined };
 }
 
 async function tried({ outbound }: ChangeDeps, server: ToolServer, field: string): Promise<ServerInfo> {
@@ -134,12 +134,11 @@ function write(
         `;
   const fields = [name === undefined ? [] : 'name', checked === undefined ? [] : 'credentials'].flat();
   return transaction(database, async (tx) => {
-    const updated = await tx.row<{ id: string }>`
+    await tx.rowOr<{ id: string }>('connection_not_found')`
       update connections set name = coalesce(${name ?? null}, name), updated_at = now() ${working}
       where id = ${id} and project_id = ${projectId}
       returning id
     `;
-    if (updated === undefined) throw new AppError('connection_not_found');
     const entry = { by, projectId, targetId: id, details: { fields } };
     await recordProjectAudit(tx, { ...entry, action: 'connection.changed' });
     return readConnection(tx, projectId, id);

@@ -131,7 +131,7 @@ async function fetchMetadata(fetch: typeof globalThis.fetch, issuer: string): Pr
   if (another === undefined) throw new SignInFailure('provider_unavailable');
   throw new SignInFailure(
     'wrong_issuer',
-    `The authorization server calls itself ${shownIssuer(another)}, the file of its provider says ${issuer}.`,
+    `The authorization server calls itself ${shownIssuer(another)}, but the provider's file calls it ${issuer}.`,
   );
 }
 

@@ -61,13 +61,11 @@ export async function readAttempt(
   id: string,
 ): Promise<SignInAttempt> {
   await expireOwn(db, owner);
-  const found = await db.row<SignInAttempt>`
+  return db.rowOr<SignInAttempt>('attempt_not_found')`
     select ${attemptColumns} from model_sign_ins
     where id = ${id} and project_id = ${owner.projectId} and user_id = ${owner.userId}
       and provider = ${provider}
   `;
-  if (found === undefined) throw new AppError('attempt_not_found');
-  return found;
 }
 
 /** Ends a pending attempt. @returns false when the attempt had ended already */

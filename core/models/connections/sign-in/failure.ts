@@ -10,7 +10,7 @@ export const SIGN_IN_FAILURES = {
   not_checked: ['provider_error', 'The account could not be checked at the provider; nothing was stored. Start again.'],
   wrong_issuer: ['provider_error', 'The response comes from another authorization server.'],
   identity_not_verified: ['provider_error', 'The provider did not prove whose account it is; nothing was stored.'],
-  scopes_missing: ['forbidden', 'A permission that is needed was not granted at the provider.'],
+  scopes_missing: ['forbidden', 'You did not grant a required permission at the provider.'],
   denied: ['forbidden', 'Access was not granted at the provider.'],
   account_mismatch: ['account_mismatch', 'The connection belongs to another account.'],
   superseded: ['attempt_expired', 'The attempt was cancelled or replaced; start again.'],

@@ -84,7 +84,7 @@ export async function checkMayConnect(
   });
 }
 
-/** Most accounts of a project that are not revoked, and most in all: the rows of revoked accounts are kept. */
+/** The most accounts of a project: without revoked accounts, and with them, because their rows are kept. */
 const MAX_ACCOUNTS = 1_000;
 const MAX_EVER = 10_000;
 
@@ -130,12 +130,13 @@ async function idFor(tx: Db, account: TriedAccount): Promise<string> {
       and account_id = ${accountId} and state <> 'revoked' for update
   `;
   if (connectionId === null) return same?.id ?? account.id;
-  const named = await tx.row<{ ownerId: string; accountId: string | null; state: string; identity: string }>`
+  const named = await tx.rowOr<{ ownerId: string; accountId: string | null; state: string; identity: string }>(
+    'connection_not_found',
+  )`
     select owner_id as "ownerId", account_id as "accountId", state, provider_identity as identity
     from model_connections
     where id = ${connectionId} and project_id = ${projectId} and provider = ${provider.slot} for update
   `;
-  if (named === undefined) throw new AppError('connection_not_found');
   if (named.ownerId !== ownerId) throw new AppError('owner_required');
   if (named.state === 'revoked') throw new AppError('connection_not_ready');
   const isOther =

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sql, type Db } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { hasNoNewRefusal, oneMoreRefusal, refusalsOf, type Refusals } from '#lib/shared-renewal.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
@@ -78,10 +77,10 @@ function named({ id, projectId }: ModelConnectionRef) {
 }
 
 /** @throws {AppError} `connection_not_found` */
-export async function readStoredCredential(db: Db, ref: ModelConnectionRef): Promise<StoredCredential> {
-  const found = await db.row<StoredCredential>`select ${columns} from model_connections where ${named(ref)}`;
-  if (found === undefined) throw new AppError('connection_not_found');
-  return found;
+export function readStoredCredential(db: Db, ref: ModelConnectionRef): Promise<StoredCredential> {
+  return db.rowOr<StoredCredential>(
+    'connection_not_found',
+  )`select ${columns} from model_connections where ${named(ref)}`;
 }
 
 /**

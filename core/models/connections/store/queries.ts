@@ -1,18 +1,15 @@
 import type { ModelProviders } from '#core/models/providers/index.ts';
 import { enqueueMail } from '#core/foundation/outbox/index.ts';
 import { raw, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { ModelConnection, ModelConnectionError, ModelConnectionRef } from '../connection.ts';
 
 /** @throws {AppError} `connection_not_found` */
-export async function readModelConnection(db: Db, projectId: string, id: string): Promise<ModelConnection> {
-  const found = await db.row<ModelConnection>`
+export function readModelConnection(db: Db, projectId: string, id: string): Promise<ModelConnection> {
+  return db.rowOr<ModelConnection>('connection_not_found')`
     select ${connectionColumns} from model_connections c
     where c.id = ${id} and c.project_id = ${projectId}
   `;
-  if (found === undefined) throw new AppError('connection_not_found');
-  return found;
 }
 
 /** Lists every account of the project, including unusable accounts, newest first. */
@@ -81,13 +78,14 @@ export async function mailOwnerOfEmptyAccount(tx: Db, { id, projectId }: ModelCo
 const SIGN_IN_AGAIN = {
   subject: 'Sign in to your model account again',
   fault: 'no longer accepts our sign-in',
-  remedy: 'Routines that run on it fail until you sign in to it again, which only you can do.',
+  remedy: 'Routines that run on this account fail until you sign in to the account again. Only you can do that.',
 };
 
 const NO_MONEY = {
   subject: 'Your model account has no money left',
   fault: 'has no money left, or has reached a limit on spending',
-  remedy: 'Routines that run on it fail until you add money or raise the limit at the provider. None is paused for it.',
+  remedy:
+    'Routines that run on this account fail until you add money or raise the limit at the provider. No routine is paused.',
 };
 
 interface OwnedAccount {

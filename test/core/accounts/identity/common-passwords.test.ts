@@ -14,7 +14,7 @@ async function refusal(service: Service, path: string, body: object, headers = {
 }
 
 function message(field: string): string {
-  return `${field}: one of the most common passwords, which guessing begins with; choose another`;
+  return `${field}: one of the most common passwords, which attackers try first; choose another`;
 }
 
 test('a common password is refused where one is chosen, in capitals too, and the message says why', async ({

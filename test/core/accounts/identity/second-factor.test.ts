@@ -236,10 +236,10 @@ test('the person is mailed when a factor is added, recovered and removed, and no
     await postAuth(mailing, '/auth/request-password-reset', { email });
   }
   const factor = await addSecondFactor(mailing.deps.database, person);
-  await mailbox.find(email, /(needs a code of your authenticator)/);
+  await mailbox.find(email, /(need a code of your authenticator)/);
   const [recoveryCode] = factor.recoveryCodes;
   expect((await session.post('/auth/prove', { recoveryCode })).status).toBe(200);
-  await mailbox.find(email, /(It is used up)/);
+  await mailbox.find(email, /(The code is used up)/);
   await session.post('/auth/second-factor/remove');
   await mailbox.find(email, /(your password alone signs you in)/);
 });

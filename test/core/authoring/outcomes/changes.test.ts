@@ -149,7 +149,7 @@ describe('items', () => {
     [
       'a key that occurs twice',
       { items: [{ id: 'a' }, { id: 'b' }, { id: 'a' }] },
-      'resultKey: item 2 of the list at /items has the key of an earlier one',
+      'resultKey: item 2 of the list at /items has the key of an earlier item',
     ],
     ['a list that only an object inherits', 'text', 'resultKey: there is no list at /items'],
   ])('are not read from data with %s', ([, data, issue]) => {

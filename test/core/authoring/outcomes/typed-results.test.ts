@@ -100,7 +100,7 @@ test.for<[string, string | object, string]>([
         { id: 'a', price: 2 },
       ],
     },
-    'resultKey: item 1 of the list at /items has the key of an earlier one',
+    'resultKey: item 1 of the list at /items has the key of an earlier item',
   ],
   ['far too deep JSON', '['.repeat(5_000) + ']'.repeat(5_000), 'it is nested too deeply'],
   ['more than 256 kB of JSON', { items: [], note: 'x'.repeat(256 * 1024) }, 'it is larger than 256 kB as JSON'],
@@ -123,7 +123,7 @@ test.for<[string, object, string]>([
   ['no list', { note: 'x' }, 'resultKey: there is no list at /items'],
   ['an item without its key', { items: [{ id: 'a' }, { name: 'b' }] }, 'item 1 of the list at /items has no text'],
   ['a key that is null', { items: [{ id: null }] }, 'item 0 of the list at /items has no text'],
-  ['a key twice', { items: [{ id: 1 }, { id: 1 }] }, 'item 1 of the list at /items has the key of an earlier one'],
+  ['a key twice', { items: [{ id: 1 }, { id: 1 }] }, 'item 1 of the list at /items has the key of an earlier item'],
 ])(
   'data with %s is asked for once more, and fails the run when it comes again',
   async ([, data, issue], { service, key }) => {

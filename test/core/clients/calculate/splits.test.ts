@@ -156,7 +156,7 @@ describe('several figures in one call', () => {
     [{ operation: 'several', calls: [{ operation: 'hash', texts: ['a'] }], texts: ['a'] }],
   ])('are refused in another form: %j', (args) => {
     const outcome = calculateTool.execute(args);
-    expect(outcome.ok ? '' : outcome.error).toMatch(/^several takes nothing but calls/);
+    expect(outcome.ok ? '' : outcome.error).toMatch(/^several takes only calls/);
   });
 
   test('never nest', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { readErrorBody } from '#core/clients/gateway/error-body.ts';
 import { Refusal, toGatewayFailure } from '#core/clients/gateway/refusal.ts';
-import { toModelFailure } from '#core/execution/steps/gateway-caller.ts';
+import { toModelFailure } from '#core/execution/steps/model-call.ts';
 
 /** Fails a call like a server that sends this error. */
 function failureOf(status: number, body: unknown, { prompt = 'Report.', retryAfter }: Options = {}) {

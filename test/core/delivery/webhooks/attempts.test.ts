@@ -3,7 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SYSTEM } from '#core/foundation/audit/index.ts';
 import { createSealedWebhookSecrets, rotateWebhookSecret } from '#core/authoring/routines/index.ts';
-import { claimAttempt, RETRY_LADDER_MS } from '#core/delivery/webhooks/attempt.ts';
+import { claimAttempt } from '#core/delivery/webhooks/attempt.ts';
+import { RETRY_LADDER_MS } from '#core/delivery/webhooks/delivery.ts';
 import { attemptDelivery, enqueueDelivery, listDeliveries } from '#core/delivery/webhooks/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { startReceiver, type Received } from '#test/lib/outbound/receiver.ts';
@@ -141,7 +142,7 @@ describe('what is sent', () => {
     expect(receiver.received).toHaveLength(0);
     expect(await world.read(delivery)).toMatchObject({ reason: 'webhook_removed', finished: true });
     expect(await attemptsOf(delivery.id)).toMatchObject([
-      { status: null, error: expect.stringContaining('no webhook URL') },
+      { status: null, error: expect.stringContaining('no longer has a webhook URL') },
     ]);
   });
 });
@@ -405,7 +406,7 @@ describe('at most one attempt at a time', () => {
     expect(await world.attempt(delivery)).toBe('delivered');
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id]);
     expect(await attemptsOf(delivery.id)).toMatchObject([
-      { index: 1, status: null, error: expect.stringContaining('the service broke it off') },
+      { index: 1, status: null, error: expect.stringContaining('the service broke off the delivery') },
       { index: 2, status: 200, error: null },
     ]);
   });
@@ -420,7 +421,7 @@ describe('at most one attempt at a time', () => {
     expect(await attemptDelivery(world.deps, delivery.id, { after: 1 })).toBe('not_due');
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.id]);
     expect(await attemptsOf(delivery.id)).toMatchObject([
-      { index: 1, error: expect.stringContaining('the service broke it off') },
+      { index: 1, error: expect.stringContaining('the service broke off the delivery') },
       { index: 2, status: 200 },
     ]);
   });

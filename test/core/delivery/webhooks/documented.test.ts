@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateWebhookSecret } from '#core/authoring/routines/webhook.ts';
-import { RETRY_LADDER_MS } from '#core/delivery/webhooks/attempt.ts';
-import { signedHeaders } from '#core/delivery/webhooks/send.ts';
+import { RETRY_LADDER_MS } from '#core/delivery/webhooks/delivery.ts';
+import { signedHeaders } from '#core/delivery/webhooks/attempt.ts';
 
 const PAGE = readFileSync(path.join(import.meta.dirname, '../../../../docs/webhooks.md'), 'utf8');
 const GO_MODULE = 'github.com/standard-webhooks/standard-webhooks/libraries';

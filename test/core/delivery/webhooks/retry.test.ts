@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MAX_ATTEMPTS, deliveryRetryMs } from '#core/delivery/webhooks/attempt.ts';
+import { MAX_ATTEMPTS, deliveryRetryMs } from '#core/delivery/webhooks/delivery.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

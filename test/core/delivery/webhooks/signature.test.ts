@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { createSealedWebhookSecrets } from '#core/authoring/routines/index.ts';
 import { generateWebhookSecret } from '#core/authoring/routines/webhook.ts';
-import { signedHeaders } from '#core/delivery/webhooks/send.ts';
+import { signedHeaders } from '#core/delivery/webhooks/attempt.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 
 const message = { id: 'whd_1', sentAt: new Date(), body: '{"result":"ça va 👍"}' };

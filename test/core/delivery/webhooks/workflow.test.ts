@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { startDueDeliveries } from '#core/delivery/webhooks/index.ts';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { createWebhookActivities } from '#activities/webhooks.ts';
+import { createWebhookActivities } from '#activities/activities.ts';
 import { createNudges } from '#core/scheduling/index.ts';
 import { createEngine, type Engine, type StartableDelivery } from '#core/foundation/engine/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';

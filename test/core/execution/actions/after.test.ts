@@ -62,7 +62,7 @@ test('the webhook is told what waits and what was decided, with the address of t
   expect(JSON.stringify(ofAction())).not.toContain('Secret title');
 });
 
-test('a routine that says so runs once more when all is decided, and is told what came of it as material', async ({
+test('a routine that says so runs once more when all is decided, and is told what came of it as data', async ({
   service,
   tracker,
   client,

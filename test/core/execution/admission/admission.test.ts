@@ -91,7 +91,7 @@ test('a run that waits too long is skipped and says so, and no webhook is sent',
     expect((await key.get(`/v1/runs/${run.id}`)).data).toMatchObject({
       state: 'skipped',
       reason: 'queue_expired',
-      errorMessage: 'It waited longer than limits.maxQueueSeconds.',
+      errorMessage: 'The run waited longer than limits.maxQueueSeconds.',
       webhookDeliveries: [],
     });
     expect((await key.get(`/v1/routines/${routineId}`)).data.lastRunAt).toBeNull();

@@ -89,7 +89,7 @@ test('a question goes on record, the run goes on, and the next run is told the a
   expect(await listed()).toHaveLength(1);
 });
 
-test('what a question says is text, and the answer of a key that may not write routines is material', async ({
+test('what a question says is text, and the answer of a key that may not write routines is data', async ({
   service,
   ada,
   key,

@@ -77,6 +77,6 @@ test('data without items by the key of the run is refused with the reason', asyn
   const { status, body } = await key.get(`/v1/runs/${second.id}/diff?against=${first.id}`);
   expect([status, body.error.message]).toEqual([
     400,
-    'against: resultKey: item 1 of the list at /items has the key of an earlier one',
+    'against: resultKey: item 1 of the list at /items has the key of an earlier item',
   ]);
 });

@@ -52,7 +52,7 @@ test('a queued run is cancelled at once and no model is ever asked', async () =>
   const cancelled = await key.post(`/v1/runs/${run.id}/cancel`);
   expect(cancelled).toMatchObject({
     status: 202,
-    data: { state: 'cancelled', reason: 'cancelled', errorMessage: 'Someone cancelled it.' },
+    data: { state: 'cancelled', reason: 'cancelled', errorMessage: 'Someone cancelled the run.' },
   });
   await work();
   await expect

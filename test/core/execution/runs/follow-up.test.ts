@@ -16,7 +16,7 @@ async function ask(client: ApiClient, runId: string, message = 'Which page is th
   return runEnded(client, data.id);
 }
 
-test('a question about a result is answered by the version that had it, with the result as material', async ({
+test('a question about a result is answered by the version that had it, with the result as data', async ({
   service,
   key,
 }) => {
@@ -108,7 +108,7 @@ test('an answer is no result: it proves nothing, is no news, reaches no webhook 
   expect(next.briefing).not.toContain('Tea costs 3.');
 });
 
-test('a question of a key that may not write routines is material, and a failed answer is not a failure of the routine', async ({
+test('a question of a key that may not write routines is data, and a failed answer is not a failure of the routine', async ({
   service,
   ada,
 }) => {

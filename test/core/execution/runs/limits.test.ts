@@ -100,7 +100,7 @@ test('a preflight that fails ends the run as blocked, with no model call', async
     state: 'failed',
     reason: 'blocked_budget',
     errorMessage:
-      "The routine's budget.maxTokensPerDay of 1 tokens leaves too little for a step. It can be raised by anyone who may change the routine.",
+      "The routine's budget.maxTokensPerDay of 1 tokens leaves too little for a step. The limit can be raised by anyone who may change the routine.",
   });
   expect(chatCalls()).toHaveLength(calls);
 });

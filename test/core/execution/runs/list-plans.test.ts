@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRecentRuns, listRuns } from '#core/execution/runs/index.ts';
 import { RUN_STATES, type RunState } from '#core/execution/run-states/index.ts';
 import type { RunFilter } from '#core/execution/runs/queries.ts';
-import { previousRunJson } from '#core/execution/steps/told.ts';
+import { previousRunJson } from '#core/execution/steps/begin-step.ts';
 import { sql, withStatements, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/core/scheduling/planted.ts';
 import { blocksOf as blocksIn } from '#test/support/blocks.ts';

@@ -3,7 +3,7 @@ import { listAuditEvents } from '#core/foundation/audit/index.ts';
 import { listRoutines, readRoutine } from '#core/authoring/routines/index.ts';
 import { listRecentRuns } from '#core/execution/runs/index.ts';
 import { insertOccurrences } from '#core/execution/runs/occurrences.ts';
-import { previousRunJson, previousDataJson } from '#core/execution/steps/told.ts';
+import { previousRunJson, previousDataJson } from '#core/execution/steps/begin-step.ts';
 import { medianOfVersion, usageOfVersion } from '#core/execution/forecast/version-usage.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';

@@ -148,7 +148,7 @@ test('a mail is given up when its link is over, when it is refused, and when its
   await changeMessages(database, late!.id, { expiresAt: ago('1 second') });
   await makeDue(service);
   await tick(service);
-  expect(await wait(['failed'])).toMatchObject([{ error: 'its link has expired', isEmpty: true }]);
+  expect(await wait(['failed'])).toMatchObject([{ error: 'the link in the mail has expired', isEmpty: true }]);
 
   const path = `/v1/organizations/${ada.organizationId}/invitations`;
   mailbox.faults.refused = 1;

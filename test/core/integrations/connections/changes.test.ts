@@ -114,7 +114,7 @@ test('a key in the query of the address is replaced with the address, which has 
   const patch = (url: string) => key.patch(path(connectionId), { url });
   const told = async (url: string) => (await patch(url)).body.error.message;
   expect(await told(`${hostile.url('guarded')}?api_key=wrong`)).toBe('url: the server does not accept it');
-  expect(await told(`${hostile.url('honest')}?api_key=x`)).toContain('only its query');
+  expect(await told(`${hostile.url('honest')}?api_key=x`)).toContain('only the query');
   expect(await told((await shown(connectionId)).url)).toContain('[redacted]');
   expect(await told('nonsense')).toMatch(/^url: /);
   const changed = await patch(`${hostile.url('guarded')}?api_key=second-credential`);
@@ -139,7 +139,7 @@ test('a connection with credentials from a provider takes another name, and no c
   const refused = await key.patch(path(connectionId), { bearerToken: 'token' });
   expect([refused.status, refused.body.error.message]).toEqual([
     400,
-    'bearerToken: its provider gave this connection its credentials; connect again with connectionId',
+    'bearerToken: the provider issued the credentials of this connection; sign in again with connectionId',
   ]);
   expect((await key.patch(path(connectionId), { name: 'Other' })).data.name).toBe('Other');
   expect(hostile.control.seen).toEqual([]);

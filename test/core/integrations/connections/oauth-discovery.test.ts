@@ -209,7 +209,7 @@ test('a server that calls itself another is named beside the one that was asked 
   const issuer = 'https://name:canary-0123456789@accounts.example.com/?canary-0123456789';
   const home = await hostileServer({ metadata: { issuer } });
   await expect(start(home)).rejects.toMatchObject({
-    message: `The authorization server calls itself https://accounts.example.com/, the tool server says ${home.origin}.`,
+    message: `The authorization server calls itself https://accounts.example.com/, but the tool server calls it ${home.origin}.`,
   });
 });
 

@@ -76,7 +76,7 @@ test('a call that needs another scope asks for a new sign-in, blocks runs, and w
   toolServer.control.callScope = WRITE_SCOPE;
   const [step] = toolSteps(await call());
   expect(step).toMatchObject({ state: 'failed' });
-  expect(JSON.stringify(step)).toContain('wants a sign-in');
+  expect(JSON.stringify(step)).toContain('requires a sign-in');
   expect(await read(id)).toMatchObject(NEEDS_SCOPES);
 
   const asked = requestsWith(service, mark).length;

@@ -32,8 +32,8 @@ async function refused(url: string): Promise<[number, string, string]> {
 
 test.each<[Scenario, number, string, RegExp]>([
   ['not-mcp', 400, 'invalid_request', /does not speak MCP/],
-  ['sign-in', 400, 'invalid_request', /wants a sign-in/],
-  ['redirect', 400, 'invalid_request', /redirects elsewhere/],
+  ['sign-in', 400, 'invalid_request', /requires a sign-in/],
+  ['redirect', 400, 'invalid_request', /redirects to another address/],
   ['failing', 502, 'provider_error', /an error of its own/],
 ])('a server that is %s is not connected', async (scenario, status, code, message) => {
   const [...answer] = await refused(hostile.url(scenario));

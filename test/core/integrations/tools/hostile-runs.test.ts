@@ -58,7 +58,7 @@ test.each<[Scenario, RegExp]>([
   ['bad-ids', /broke off/],
   ['accepted-only', /broke off/],
   ['malformed', /does not follow MCP/],
-  ['redirect-call', /redirects elsewhere/],
+  ['redirect-call', /redirects to another address/],
 ])('a server that answers a call with %s does not stop the run', async (scenario, why) => {
   const { run, step, told } = await runAgainst(scenario, LOOKUP);
   expect(run.state).toBe('succeeded');

@@ -88,7 +88,7 @@ test('a figure that the server states cannot be entered', async ({ ada }) => {
   });
   expect([refused.status, refused.body.error.message]).toEqual([
     400,
-    'contextTokens: its server states it, and that counts; prices: its server states it, and that counts',
+    'contextTokens: the model’s server states this figure, which takes precedence; prices: the model’s server states this figure, which takes precedence',
   ]);
 });
 

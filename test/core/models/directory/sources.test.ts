@@ -150,7 +150,7 @@ test('after a source was removed its routines are read, and every save says that
     expect((await client.get(`/v1/routines/${id}/forecast`)).status).toBe(200);
     const preview = await client.post(`/v1/routines/${id}/preview`);
     expect(preview.data.preflight).toMatchObject({ ready: false, reason: 'blocked_model' });
-    expect(preview.data.preflight.message).toContain('The model source first is not configured any more');
+    expect(preview.data.preflight.message).toContain('The model source first is no longer configured');
     const saved = await client.patch(`/v1/routines/${id}`, { name: 'Another name' });
     expect([saved.status, saved.body.error.code]).toEqual([400, 'invalid_model']);
   } finally {
@@ -263,7 +263,7 @@ test.each<[string, number, string, string, string]>([
     'answered something that is no list of models. Does the address lead to its API, and does it lack /v1?',
   ],
   ['an empty list', 200, '{"data":[]}', '/v1', 'lists no model that writes text. Has one been loaded?'],
-  ['a redirect', 302, '', '/v1', 'answered with a redirect. Is the address the one of its API?'],
+  ['a redirect', 302, '', '/v1', 'answered with a redirect. Is this the address of the API?'],
 ])('%s is said with its remedy', async (_what, status, body, path, words) => {
   const origin = await startAnswering(status, body, status === 302 ? { Location: '/login' } : {});
   expect(await problemOf(sourceAt(`${origin}${path}`))).toBe(`The model server at ${origin}${path} ${words}`);

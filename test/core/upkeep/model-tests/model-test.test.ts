@@ -48,7 +48,7 @@ test('a model that can do all passes three checks, which is remembered, and its 
   const { data } = await sessionOf(ada).post('/v1/models/test', { modelId: MODEL });
   expect(data.checks).toMatchObject([
     { kind: 'text', state: 'passed', words: 'It wrote: “ready”' },
-    { kind: 'tool', state: 'passed', words: 'It called the tool with “{"a":2,"b":3}”' },
+    { kind: 'tool', state: 'passed', words: 'The model called the tool with “{"a":2,"b":3}”' },
     { kind: 'schema', state: 'passed' },
   ]);
   expect(data.abilities).toMatchObject({ tools: true, structuredOutputs: true });
@@ -78,8 +78,8 @@ test('a model that keeps to no schema and calls no tool fails those checks, in i
   const { data } = await sessionOf(ada).post('/v1/models/test', { modelId: 'fixture/analyst' });
   expect(data.checks).toMatchObject([
     { state: 'passed' },
-    { state: 'failed', words: 'It called no tool. It wrote: “The capital is Paris.”' },
-    { state: 'failed', words: 'It did not keep to the schema: “The capital is Paris.”' },
+    { state: 'failed', words: 'The model called no tool. It wrote: “The capital is Paris.”' },
+    { state: 'failed', words: 'The model did not keep to the schema: “The capital is Paris.”' },
   ]);
   expect(data.abilities.structuredOutputs).toBe(false);
 });

@@ -26,7 +26,7 @@ export const APPROVE = verb<Approved>()('post', '/v1/actions/{actionId}/approve'
   // The question is for pages that do not show the call itself.
   question: ({ toolName = 'this call', argumentsText = '' }) => ({
     title: `Approve ${drawn(toolName)}?`,
-    description: `It is sent once, with ${argumentsText}.`,
+    description: `The call is sent once, with ${argumentsText}.`,
     action: 'Approve call',
     kind: 'primary',
   }),
@@ -55,7 +55,7 @@ export const INBOX_KEYS = {
   previous: { key: 'k', label: 'Previous' },
   approve: { key: APPROVE.key, label: 'Approve or answer' },
   edit: { key: 'e', label: 'Edit' },
-  reject: { key: REJECT.key, label: 'Reject or go on without' },
+  reject: { key: REJECT.key, label: 'Reject, or go on without an answer' },
   select: { key: 'x', label: 'Select' },
 } as const;
 
@@ -85,7 +85,7 @@ export const REVOKE_RULE = verb<{ readonly rule: Shape<'ToolRule'>; readonly rou
     icon: Undo2,
     question: () => ({
       title: 'Revoke this rule?',
-      description: 'From now on the calls that it let through wait for a person again.',
+      description: 'From now on the calls that the rule let through wait for a person again.',
       action: 'Revoke rule',
     }),
     input: ({ rule, routineId }) => ({ path: { routineId, policyId: rule.policyId, ruleId: rule.id } }),
@@ -95,5 +95,5 @@ export const REVOKE_RULE = verb<{ readonly rule: Shape<'ToolRule'>; readonly rou
 );
 
 function ifDecided({ state }: Pick<Known, 'state'>): string | undefined {
-  return state === undefined || state === 'open' ? undefined : 'It is decided already.';
+  return state === undefined || state === 'open' ? undefined : 'This call is already decided.';
 }

@@ -33,8 +33,8 @@ export const GO_ON = verb<Asked>()('post', '/v1/questions/{questionId}/answer', 
     title: 'Go on without an answer?',
     description:
       fallback === null
-        ? `Later runs are told: “${WITHOUT}”. They do not ask this again.`
-        : `Its default becomes the answer: “${drawn(fallback)}”. Later runs do not ask this again.`,
+        ? `Later runs get the text “${WITHOUT}” and do not ask this question again.`
+        : `The default becomes the answer: “${drawn(fallback)}”. Later runs do not ask this question again.`,
     action: 'Go on without',
     kind: 'primary',
   }),

@@ -27,7 +27,7 @@ export const RUN_NOW = verb<Known & { body?: InputOf<'/v1/routines/{routineId}/r
 export const ACTIVATE = verb<Known>()('post', '/v1/routines/{routineId}/activate', {
   label: 'Activate',
   icon: CirclePlay,
-  unless: ({ state }) => (state === 'active' ? 'It is active already.' : ifArchived({ state })),
+  unless: ({ state }) => (state === 'active' ? 'The routine is already active.' : ifArchived({ state })),
   input: ({ id }) => ({ path: { routineId: id }, body: {} }),
   changes: CHANGES,
   done: 'Routine active',
@@ -36,15 +36,16 @@ export const ACTIVATE = verb<Known>()('post', '/v1/routines/{routineId}/activate
 export const PAUSE = verb<Known>()('post', '/v1/routines/{routineId}/pause', {
   label: 'Pause',
   icon: Pause,
-  unless: ({ state }) => (state === 'paused' ? 'It is paused already.' : ifArchived({ state })),
+  unless: ({ state }) => (state === 'paused' ? 'The routine is already paused.' : ifArchived({ state })),
   question: () => ({
     title: 'Pause this routine?',
-    description: 'It leaves its schedule until you activate it again. Scheduled runs that have not begun are skipped.',
+    description:
+      'The routine leaves its schedule until you activate it. Scheduled runs that have not begun are skipped.',
     action: 'Pause routine',
     kind: 'primary',
     option: {
       label: 'Also cancel the runs that are open',
-      description: 'Those under way, and those that were started by hand.',
+      description: 'Runs under way, and runs that were started by hand.',
     },
   }),
   input: ({ id }, cancelRuns) => ({ path: { routineId: id }, body: { cancelRuns } }),
@@ -59,7 +60,7 @@ export const ARCHIVE = verb<Known>()('delete', '/v1/routines/{routineId}', {
   unless: ifArchived,
   question: ({ name = 'this routine' }) => ({
     title: `Archive ${name}?`,
-    description: 'It runs no more. Its runs and versions stay, and you can restore it as a draft.',
+    description: 'The routine runs no more. Its runs and versions stay, and you can restore it as a draft.',
     action: 'Archive routine',
   }),
   input: ({ id }) => ({ path: { routineId: id } }),
@@ -88,5 +89,5 @@ export const RESTORE = verb<Known>()('post', '/v1/routines/{routineId}/restore',
 });
 
 function ifArchived({ state }: Omit<Known, 'id'>): string | undefined {
-  return state === 'archived' ? 'It is archived.' : undefined;
+  return state === 'archived' ? 'The routine is archived.' : undefined;
 }

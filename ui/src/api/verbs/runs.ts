@@ -9,7 +9,8 @@ export const RUN_AGAIN = verb<Known>()('post', '/v1/runs/{runId}/retry', {
   label: 'Run again',
   icon: RotateCw,
   key: 'a',
-  unless: ({ contentErasedAt }) => (contentErasedAt == null ? undefined : 'Its variables are erased. Start a new run.'),
+  unless: ({ contentErasedAt }) =>
+    contentErasedAt == null ? undefined : 'The variables of this run are erased. Start a new run.',
   input: ({ id }) => ({ path: { runId: id } }),
   changes: CHANGES,
   done: 'Run started',
@@ -18,11 +19,11 @@ export const RUN_AGAIN = verb<Known>()('post', '/v1/runs/{runId}/retry', {
 export const CANCEL_RUN = verb<Known>()('post', '/v1/runs/{runId}/cancel', {
   label: 'Cancel run',
   icon: CircleStop,
-  unless: ({ cancelRequestedAt }) => (cancelRequestedAt == null ? undefined : 'It is being cancelled.'),
+  unless: ({ cancelRequestedAt }) => (cancelRequestedAt == null ? undefined : 'The run is being cancelled.'),
   question: () => ({
     title: 'Cancel this run?',
     description:
-      'It stops within seconds, in the middle of its model call. What it has used so far is counted, and what its tools have done is not undone.',
+      'The run stops within seconds, in the middle of its model call. Its usage so far counts, and the effects of its tools are not undone.',
     action: 'Cancel run',
   }),
   input: ({ id }) => ({ path: { runId: id } }),

@@ -25,7 +25,7 @@ export function CiSignIns() {
     <Section
       className="mt-10"
       title="Sign-in of CI jobs"
-      description="A job of GitHub Actions, GitLab or another CI system shows the ID token that it gets there, and receives a key for an hour. No secret is kept in the CI system."
+      description="A job of GitHub Actions, GitLab or another CI system shows its ID token, and receives a key that works for an hour. No secret is kept in the CI system."
       actions={
         <Button icon={Plus} onClick={() => setMaking(true)}>
           New CI sign-in
@@ -91,7 +91,7 @@ function End({ trust, onClose }: { readonly trust: CiTrust | undefined; readonly
       open={trust !== undefined}
       onClose={onClose}
       title={`End ${trust?.name ?? 'the CI sign-in'}?`}
-      description="Its jobs get no more keys, and those that they hold are refused from their next request on."
+      description="CI jobs get no new keys through this sign-in. Requests with the keys that they have are refused."
       action="End CI sign-in"
       busy={end.isSending}
       onConfirm={() => {

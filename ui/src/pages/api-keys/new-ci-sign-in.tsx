@@ -69,12 +69,12 @@ export default function NewCiSignIn({ onClose }: { readonly onClose: () => void 
           }}
         />
       </Field>
-      <Field label="Issuer" description="The iss of its tokens." error={errors.issuer?.message}>
+      <Field label="Issuer" description="The iss of the ID tokens." error={errors.issuer?.message}>
         <Input {...form.register('issuer')} placeholder="https://ci.example.com" autoComplete="off" />
       </Field>
       <Field
         label="Subject"
-        description="The sub of its tokens, which names repository and branch. Between two colons, one * matches any text."
+        description="The sub of the ID tokens, which names repository and branch. Between two colons, one * matches any text."
         error={errors.subjectPattern?.message}
       >
         <Input {...form.register('subjectPattern')} placeholder={EXAMPLES[system]} autoComplete="off" />

@@ -59,7 +59,7 @@ export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyPro
       title={replaces === undefined ? 'New API key' : `Replace ${replaces.name}`}
       description={
         replaces === undefined
-          ? 'It acts in this project only. You see it once, right after it is made.'
+          ? 'The key acts in this project only. You see it once, right after it is made.'
           : `First make a new key. The old one, ${replaces.prefix}, works until you revoke it, so that no program stops.`
       }
       form={form}
@@ -68,7 +68,7 @@ export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyPro
     >
       <Field
         label="Name"
-        description="Where it will be used, so that you know which to revoke."
+        description="Where the key will be used, so that you know later which key to revoke."
         error={errors.name?.message}
       >
         <Input {...form.register('name')} placeholder="Nightly import" autoComplete="off" />

@@ -40,11 +40,13 @@ export function ApiKeysPage() {
     <>
       <PageHeader
         title="API keys"
-        description="For programs that work with this project. Each key belongs to it alone."
+        description="For programs that work with this project. Each key belongs to this project alone."
         actions={create}
       />
       {billing.data?.allowances.apiWrites === false && (
-        <Notice className="mb-4">On the {billing.data.plan} plan keys read only. Pro and scale let them write.</Notice>
+        <Notice className="mb-4">
+          Keys can only read on the {billing.data.plan} plan. On pro and scale they can also write.
+        </Notice>
       )}
       <Await of={keys} skeleton={<SkeletonRows />} errorTitle="The keys could not be read">
         {(rows) =>
@@ -179,7 +181,7 @@ function CreatedKey({ secret, replaces, onClose }: CreatedKeyProps) {
         'Copy it now: only its hash is stored, and it cannot be shown again.',
         ...(replaces === undefined
           ? []
-          : [`The old key, ${replaces.prefix}, still works: revoke it once nothing uses it any more.`]),
+          : [`The old key, ${replaces.prefix}, still works: revoke it once no program uses it.`]),
       ].join(' ')}
       secret={secret ?? ''}
       secretLabel="API key"

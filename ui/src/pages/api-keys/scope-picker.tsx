@@ -15,7 +15,7 @@ export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerPr
     onChange(on ? [...chosen, scope] : chosen.filter((each) => each !== scope));
   return (
     <fieldset className="flex flex-col gap-2">
-      <legend className="mb-1.5 text-sm font-medium text-ink">It may</legend>
+      <legend className="mb-1.5 text-sm font-medium text-ink">The key may</legend>
       <div className="grid gap-2 sm:grid-cols-2">
         {SCOPE_CHOICES.map(({ scope, note, writes }) => (
           <Checkbox
@@ -33,7 +33,7 @@ export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerPr
           />
         ))}
       </div>
-      {!mayWrite && <p className="text-sm text-muted">Only owners and admins make keys that change things.</p>}
+      {!mayWrite && <p className="text-sm text-muted">Only owners and admins can make keys that change things.</p>}
       <FormError message={error} />
     </fieldset>
   );
@@ -55,7 +55,7 @@ const SCOPE_CHOICES: readonly ScopeChoice[] = [
   { scope: 'connections:read', writes: false },
   {
     scope: 'runs:write',
-    note: 'The model treats the values that it gives for a run as material, not as instructions, unless the key may also change routines.',
+    note: 'The model treats values that the key gives for a run as data, not as instructions, unless the key may also change routines.',
     writes: true,
   },
   { scope: 'routines:write', writes: true },

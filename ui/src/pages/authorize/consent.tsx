@@ -39,15 +39,15 @@ export function Consent(props: ConsentProps) {
         />
       </Box>
       {asked.isVerified ? (
-        <p className="text-sm text-muted">The people who run this service have entered this assistant.</p>
+        <p className="text-sm text-muted">The people who run this service have registered this assistant.</p>
       ) : (
         <Notice tone="warn">
-          Unverified: it registered itself, and could call itself anything. Go on only if you have just begun this in an
-          assistant of yours, and know {asked.redirectHost}.
+          Unverified: this assistant registered itself, and could use any name. Go on only if you have just begun this
+          in an assistant of your own, and know {asked.redirectHost}.
         </Notice>
       )}
       <AccessChoice choice={choice} />
-      {choice.projects?.length === 0 && <FormError message="You belong to no project in which it could act." />}
+      {choice.projects?.length === 0 && <FormError message="You belong to no project for the assistant." />}
       <ProjectProvider value={choice.project?.id}>
         <Buttons {...props} choice={choice} />
       </ProjectProvider>

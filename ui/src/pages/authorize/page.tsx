@@ -26,7 +26,7 @@ function Asked({ oauthQuery }: { readonly oauthQuery: string }) {
     return (
       <AuthFrame
         title="Go back to your assistant"
-        description="It continues by itself. You can close this page."
+        description="The assistant continues by itself. You can close this page."
         footer={<TextLink to="/">Go to your routines</TextLink>}
       />
     );
@@ -50,7 +50,7 @@ function NotReadable({ error }: { readonly error: ApiError }) {
     return (
       <AuthFrame
         title="This request has expired"
-        description="It was valid for ten minutes. Connect again from your assistant."
+        description="A request is valid for ten minutes. Connect again from your assistant."
         footer={<TextLink to="/">Go to your routines</TextLink>}
       />
     );
@@ -64,9 +64,9 @@ function NotReadable({ error }: { readonly error: ApiError }) {
 
 /** Words for errors of an unverified sender. The person reads them, and they are not sent back. */
 const WORDS: Readonly<Record<string, string>> = {
-  invalid_client: 'It is not known here. The people who run this service can enter it.',
-  client_disabled: 'The people who run this service have switched it off.',
-  invalid_redirect: 'It wants the answer at an address that it has not registered.',
+  invalid_client: 'This service does not know the assistant. The people who run the service can register it.',
+  client_disabled: 'The people who run this service have switched the assistant off.',
+  invalid_redirect: 'The assistant wants the answer at an address that it has not registered.',
 };
 
 function Wrong({ error = '' }: { readonly error: string | undefined }) {
@@ -74,7 +74,7 @@ function Wrong({ error = '' }: { readonly error: string | undefined }) {
   return (
     <AuthFrame
       title="This assistant cannot be connected"
-      description={words ?? 'Its request is incomplete or wrong. Connect again from there.'}
+      description={words ?? 'The request of the assistant is incomplete or wrong. Connect again from the assistant.'}
       footer={<TextLink to="/">Go to your routines</TextLink>}
     />
   );

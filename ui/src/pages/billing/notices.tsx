@@ -15,7 +15,7 @@ export interface NoticesProps {
 export function Notices({ billing, checkout, confirmation, processor }: NoticesProps) {
   return (
     <div className="mb-6 flex flex-col gap-2 empty:hidden" aria-live="polite">
-      {confirmation === 'awaited' && <Notice busy>Confirming the payment. This takes a few seconds as a rule.</Notice>}
+      {confirmation === 'awaited' && <Notice busy>Confirming the payment. This usually takes a few seconds.</Notice>}
       {confirmation === 'late' && (
         <Notice busy>
           The payment is not confirmed yet. You can leave this page: the plan changes by itself once the payment is
@@ -26,7 +26,7 @@ export function Notices({ billing, checkout, confirmation, processor }: NoticesP
         <Notice tone="good">The payment is confirmed. You are on the {planName(billing.plan)} plan.</Notice>
       )}
       {checkout === 'cancelled' && (
-        <Notice>The checkout was left. Nothing was charged, and nothing has changed.</Notice>
+        <Notice>You left the checkout. Nothing was charged, and nothing has changed.</Notice>
       )}
       <Attention billing={billing} processor={processor} />
       <Cancellation billing={billing} processor={processor} />
@@ -42,7 +42,7 @@ function Attention({ billing, processor }: Pick<NoticesProps, 'billing' | 'proce
       <p className="grow basis-80">
         <span className="font-medium">The last payment failed.</span>{' '}
         {until === null ? (
-          'The plan no longer counts.'
+          'The plan no longer applies.'
         ) : (
           <>
             The {planName(billing.plan)} plan lasts until <Day at={until} /> all the same. Pay before then to keep it.
@@ -64,8 +64,8 @@ function Cancellation({ billing, processor }: Pick<NoticesProps, 'billing' | 'pr
         <span className="font-medium">
           The subscription ends on <Day at={end} />.
         </span>{' '}
-        From then on the Free plan counts{free !== undefined && ` (${free} active routines)`}. Nothing is paused; more
-        cannot be activated.
+        From then on the Free plan applies{free !== undefined && ` (${free} active routines)`}. No routine is paused,
+        but no further routine can be activated.
       </p>
       <ToPortal billing={billing} processor={processor} label="Keep the subscription" />
     </Notice>

@@ -143,7 +143,7 @@ function Enquiry({ company }: { readonly company: string }) {
   return (
     <Section
       title="Something larger?"
-      description="More than the plans hold, an invoice by the year, or a question before you decide: write to us."
+      description="If you need more than the plans offer, a yearly invoice, or an answer before you decide, write to us."
       boxed
     >
       {sentFrom === undefined ? (

@@ -24,7 +24,7 @@ export function PlanCards({ billing, processor, isConfirming }: PlanCardsProps) 
   return (
     <Section
       title="Plans"
-      description={owners ?? 'An upgrade counts at once; a downgrade or a cancellation counts from the next period.'}
+      description={owners ?? 'An upgrade applies at once; a downgrade or a cancellation applies from the next period.'}
     >
       <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
         {billing.plans.map((offer) => (

@@ -53,7 +53,7 @@ export function ComparedData({ before, after }: ComparedDataProps) {
 }
 
 function wordsOf({ counts: { added, removed, changed }, by }: Shape<'RunDiff'>): string {
-  if (added + removed + changed === 0) return 'Both have the same data.';
-  if (by === null) return 'Compared as a whole.';
+  if (added + removed + changed === 0) return 'Both runs have the same data.';
+  if (by === null) return 'The data is compared as a whole.';
   return `${count(added)} added, ${count(removed)} removed, ${count(changed)} changed.`;
 }

@@ -92,12 +92,12 @@ function Comparison({ before, after }: ComparisonProps) {
   if (before.routineId !== after.routineId) {
     return (
       <EmptyState title="These are runs of two routines">
-        {`One is of ${before.routineName}, the other of ${after.routineName}. Choose two runs of one routine.`}
+        {`One run is of ${before.routineName}, the other of ${after.routineName}. Choose two runs of one routine.`}
       </EmptyState>
     );
   }
   if (before.id === after.id) {
-    return <EmptyState title="This is the same run twice">Choose another one above.</EmptyState>;
+    return <EmptyState title="This is the same run twice">Choose another run above.</EmptyState>;
   }
   const isErased = before.contentErasedAt !== null || after.contentErasedAt !== null;
   const isTyped = isThere(before.data) && isThere(after.data);
@@ -105,8 +105,8 @@ function Comparison({ before, after }: ComparisonProps) {
     <>
       {isErased && (
         <Notice className="mb-6">
-          The texts of {erasedOf(before, after)} were erased, as the project keeps them only so long, so they cannot be
-          compared.
+          The texts of {erasedOf(before, after)} were erased, because the project keeps texts only for a time. They
+          cannot be compared.
         </Notice>
       )}
       {!(isOver(before) && isOver(after)) && (
@@ -125,8 +125,8 @@ function isThere(data: unknown): boolean {
 }
 
 function erasedOf(before: Shape<'RunDetail'>, after: Shape<'RunDetail'>): string {
-  if (before.contentErasedAt === null) return 'the later one';
-  return after.contentErasedAt === null ? 'the earlier one' : 'both';
+  if (before.contentErasedAt === null) return 'the later run';
+  return after.contentErasedAt === null ? 'the earlier run' : 'both runs';
 }
 
 interface TextsProps {
@@ -140,13 +140,13 @@ interface TextsProps {
 /** Shows how a text changed; nothing if neither run has the text. */
 function Texts({ title, shownBy: Differences, before, after }: TextsProps) {
   if (before === null && after === null) return null;
-  const missing = before === null ? 'The first has none.' : after === null ? 'The second has none.' : undefined;
+  const missing = before === null ? 'The first run has none.' : after === null ? 'The second run has none.' : undefined;
   return (
     <Section title={title}>
       {missing !== undefined || before === null || after === null ? (
         <p className="text-base text-muted">{missing}</p>
       ) : before === after ? (
-        <p className="text-base text-muted">Both have the same text.</p>
+        <p className="text-base text-muted">Both runs have the same text.</p>
       ) : (
         <Lazily skeleton={<SkeletonRows rows={4} />}>
           <Differences label={`Differences of the ${title.toLowerCase()}`} before={before} after={after} />

@@ -151,20 +151,20 @@ function SaveBar({
 
 /** Says before saving how saving changes the routine. */
 function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routine']): string {
-  if (routine === undefined) return 'Saved as a draft. It runs on schedule once it is activated.';
+  if (routine === undefined) return 'The routine is saved as a draft. It runs on schedule once you activate it.';
   if (changed.length === 0) return 'Nothing has changed.';
   const material = materialAmong(changed);
   if (material.length === 0) {
-    return routine.state === 'draft' ? 'It stays a draft.' : `It stays ${routine.state}.`;
+    return routine.state === 'draft' ? 'The routine stays a draft.' : `The routine stays ${routine.state}.`;
   }
   const what = `Changed ${listInWords(material)}`;
-  if (routine.proposal?.state === 'open') return 'A change is being tried. Saving drops it.';
+  if (routine.proposal?.state === 'open') return 'A change is being tried. If you save, that change is dropped.';
   if (routine.state === 'active') {
-    return `${what}: test it while the schedule continues, or save it as a draft.`;
+    return `${what}: test the change while the schedule continues, or save it as a draft.`;
   }
   return routine.state === 'draft'
-    ? `${what}: it needs a good test run before it can be activated.`
-    : `${what}: saving returns it to draft, until a test run succeeds and you activate it again.`;
+    ? `${what}: the routine needs a good test run before it can be activated.`
+    : `${what}: saving returns the routine to draft, until a test run succeeds and you activate it again.`;
 }
 
 export function ComposerSkeleton() {

@@ -44,8 +44,8 @@ export default function ConflictDialog({ conflict, onClose, onResolve, isSaving 
       title="Another user has saved this routine"
       description={
         both.length === 0
-          ? 'Their changes and yours touch different things, so both can stay.'
-          : 'You both changed the same things. Choose which of them to keep; nothing is saved yet.'
+          ? 'The other user’s changes and yours touch different things, so both can stay.'
+          : 'You both changed the same things. Choose which changes to keep; nothing is saved yet.'
       }
       actions={
         <>
@@ -80,7 +80,7 @@ export default function ConflictDialog({ conflict, onClose, onResolve, isSaving 
       ))}
       {onlyTheirs.length > 0 && (
         <div className="text-sm">
-          <p className="font-medium text-ink">They also changed, and it stays</p>
+          <p className="font-medium text-ink">The other user also changed, and it stays</p>
           <ul className="mt-1 flex flex-col gap-1 text-muted">
             {onlyTheirs.map((field) => (
               <li key={field} className="truncate">

@@ -51,7 +51,7 @@ export function EditRoutinePage() {
         {(data) =>
           data.state === 'archived' ? (
             <EmptyState title="This routine is archived">
-              It cannot be changed any more. Its runs and versions stay.
+              The routine can no longer be changed. Its runs and versions stay.
             </EmptyState>
           ) : (
             <EditRoutine key={routineId} routine={data} etag={routine.etag} />
@@ -200,7 +200,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
         open={secret !== null}
         onClose={() => setSecret(null)}
         title="The webhook secret"
-        description="Your receiver verifies each delivery with it. It cannot be shown again; you can replace it later."
+        description="Your receiver verifies each delivery with this secret. It cannot be shown again; you can replace it later."
         secret={secret ?? ''}
       />
     </>

@@ -53,14 +53,14 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
         ]}
       />
       {routineId === undefined && (
-        <p className="-mt-3 text-sm text-muted">A tool can be asked once the routine has tools.</p>
+        <p className="-mt-3 text-sm text-muted">To ask a tool, give the routine tools first.</p>
       )}
       {gate !== null && (
         <>
           {gate.tool === null ? (
             <Field
               label="Address"
-              description="Read by GET before each scheduled run; without credentials."
+              description="Each scheduled run first reads this address by GET, without credentials."
               error={messageAt(errors, 'gate.url') ?? messageAt(errors, 'gate')}
             >
               <Input
@@ -80,12 +80,12 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
             options={[
               {
                 value: 'changed',
-                label: 'When it has changed',
-                description: 'Since the last good run saw it.',
+                label: 'When the value has changed',
+                description: 'Compared with the value that the last good run saw.',
               },
               {
                 value: 'not_empty',
-                label: 'When it is not empty',
+                label: 'When the value is not empty',
                 description: 'Not null, false, 0, blank, or an empty list.',
               },
             ]}
@@ -93,7 +93,7 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
           <Field
             label="Only these parts"
             optional
-            description="JSON Pointers, one a line; the whole response without one."
+            description="JSON Pointers, one a line. Leave this empty to check the whole response."
             error={messageAt(errors, 'gate.pointers')}
           >
             <Textarea
@@ -112,7 +112,7 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
           <Field
             label="Ask it anyway"
             optional
-            description="After this long without a run that asked it."
+            description="The model is asked in any case after this long without a question to it."
             error={messageAt(errors, 'gate.maxQuietHours')}
           >
             <div className="flex items-center gap-2">
@@ -177,7 +177,7 @@ function ToolGate({
         error={
           isJson
             ? messageAt(formState.errors, 'gate.tool.arguments')
-            : 'This is not a JSON object yet, so the last one that was is kept.'
+            : 'This is not a JSON object yet, so the last valid one is kept.'
         }
       >
         <Textarea

@@ -55,7 +55,7 @@ export function Group({ title, children }: GroupProps) {
                 isFaulty && 'text-bad-ink',
               )}
             >
-              {isFaulty ? 'Something here needs a change' : summary}
+              {isFaulty ? 'A field here needs a change' : summary}
             </span>
           </span>
         </button>

@@ -46,7 +46,7 @@ export default function ModelField({ routineId }: { readonly routineId: string |
           <Combobox
             items={options}
             value={chosen ?? null}
-            placeholder={model === null ? 'Choose a model' : `${model.modelId} is not offered any more`}
+            placeholder={model === null ? 'Choose a model' : `${model.modelId} is no longer offered`}
             empty="No model has this name."
             keyOf={({ connectionId, modelId }) => `${connectionId ?? ''} ${modelId}`}
             labelOf={({ name, account, connectionId }) => (connectionId === null ? name : `${name} (${account})`)}
@@ -107,7 +107,7 @@ function OptionLine({ option, isGood }: { readonly option: Option; readonly isGo
         {option.name}
         <span className="block truncate text-xs text-muted">
           {option.account}
-          {isGood && '. Good for most'}
+          {isGood && '. Good for most routines'}
         </span>
       </span>
       <span className="shrink-0 text-xs text-muted tabular">{pricesInWords(option, true)}</span>
@@ -130,7 +130,7 @@ function Estimate({ routineId, model }: { routineId: string; model: RoutineForm[
     return (
       <p className="text-sm text-muted">
         No run of this version has used it yet.{' '}
-        {p95.costUsd !== null && `By its limits a run costs at most ${exactMoney(p95.costUsd)}.`}
+        {p95.costUsd !== null && `Under its limits a run costs at most ${exactMoney(p95.costUsd)}.`}
       </p>
     );
   }

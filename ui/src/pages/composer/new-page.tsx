@@ -132,7 +132,7 @@ function NewRoutine({ initial, startsOpen = false }: NewRoutineProps) {
         open={secret !== null}
         onClose={() => secret?.go()}
         title="The webhook secret"
-        description="Your receiver verifies each delivery with it. It cannot be shown again; you can replace it later."
+        description="Your receiver verifies each delivery with this secret. It cannot be shown again; you can replace it later."
         secret={secret?.secret ?? ''}
       />
     </>

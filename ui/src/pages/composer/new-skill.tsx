@@ -56,7 +56,7 @@ export default function NewSkill({ open, onClose, onCreated }: NewSkillProps) {
       </Field>
       <Field
         label="Instructions"
-        description="Added as they are; {{variables}} are not filled in here."
+        description="Runs get this text unchanged; {{variables}} are not filled in here."
         error={errors.instructions?.message}
         aside={`${count(form.watch('instructions').length)} / ${count(MAX_LENGTH)}`}
       >

@@ -19,7 +19,7 @@ export default function Opinions({ routineId }: { readonly routineId: string }) 
   return (
     <section aria-labelledby="opinions" className="rounded-lg border border-line bg-surface px-4 py-3">
       <h2 id="opinions" className="text-sm font-medium text-ink">
-        What readers said about its results
+        What readers said about the results
       </h2>
       <ul className="mt-2 flex flex-col gap-2">
         {said.map(({ id, useful, note, by, at }) => (
@@ -27,7 +27,7 @@ export default function Opinions({ routineId }: { readonly routineId: string }) 
             <span className="text-muted">{useful ? 'Useful' : 'Not useful'}, because: </span>
             {drawn(note ?? '')}{' '}
             <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: id }}>
-              {by?.name ?? 'Its run'}, <Time at={at} as="relative" />
+              {by?.name ?? 'The run'}, <Time at={at} as="relative" />
             </TextLink>
           </li>
         ))}

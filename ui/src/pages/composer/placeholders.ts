@@ -21,7 +21,7 @@ export const BUILT_IN: readonly BuiltIn[] = [
     means: 'what was new in the data of the last good run',
     needs: 'resultSchema',
   },
-  { name: 'actions', means: 'what became of the calls that waited for a person' },
+  { name: 'actions', means: 'decisions about the calls that waited for a person' },
   { name: 'answers', means: 'questions of earlier runs, with their answers', needs: 'mayAsk' },
   { name: 'scheduledFor', means: 'the scheduled time of the run' },
   { name: 'now', means: 'the time of the run' },

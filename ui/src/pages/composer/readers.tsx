@@ -10,7 +10,7 @@ import { useProjects } from '#ui/shell/projects.ts';
 import type { RoutineForm } from './form.ts';
 import { FieldOf, useMessageAt } from './value-field.tsx';
 
-const NO_ONE = { value: 'none', label: 'No mail: they wait on Home and in digests' } as const;
+const NO_ONE = { value: 'none', label: 'No mail: results wait on Home and in digests' } as const;
 
 /** Edits the recipients of the routine's results: people by mail, and rooms of chats. */
 export function Readers() {
@@ -49,7 +49,7 @@ function Chats({ chosen }: { readonly chosen: readonly string[] }) {
         <Checkbox
           key={id}
           label={name}
-          description={goneAt === null ? host : 'Its address is refused'}
+          description={goneAt === null ? host : 'The chat refuses this address'}
           checked={chosen.includes(id)}
           onChange={(on) => change(on ? [...chosen, id] : chosen.filter((each) => each !== id))}
         />

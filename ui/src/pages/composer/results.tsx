@@ -17,7 +17,7 @@ const CHECKS: readonly { readonly value: Check['type']; readonly label: string }
   { value: 'result_not_empty', label: 'The result is not empty' },
   { value: 'result_matches', label: 'The result matches' },
   { value: 'result_does_not_match', label: 'The result does not match' },
-  { value: 'distinct_sources', label: 'It names different sources' },
+  { value: 'distinct_sources', label: 'The result names different sources' },
   { value: 'tool_succeeded', label: 'A tool succeeded' },
   { value: 'no_refused_calls', label: 'No tool call was refused' },
 ];
@@ -38,7 +38,7 @@ export function Results() {
       <Part title="What it has to end with">
         <Checkbox
           label="Each run has to state its outcome"
-          description="Done, nothing to report, partly done, or could not. A run without one fails, so that a quiet run is not mistaken for a broken one."
+          description="Done, nothing to report, partly done, or could not. A run without an outcome fails, so that a quiet run is not mistaken for a broken one."
           checked={outcome === 'required'}
           onChange={(required) => setValue('outcome', required ? 'required' : 'optional', { shouldDirty: true })}
         />
@@ -63,7 +63,7 @@ export function Results() {
           <Button
             size="sm"
             icon={Plus}
-            disabledReason={checks.length >= 10 ? 'Ten are the most.' : undefined}
+            disabledReason={checks.length >= 10 ? 'A routine has at most ten checks.' : undefined}
             onClick={() => change([...checks, { type: 'result_not_empty' }])}
           >
             Add check
@@ -161,11 +161,9 @@ function TypedResult() {
       <Field
         label={labelOf('resultSchema')}
         optional
-        description="A JSON Schema. Each run then has to end with JSON that fits it, which is kept as data."
+        description="A JSON Schema. Each run then has to end with JSON that fits the schema. The JSON is kept as data."
         error={
-          isJson
-            ? messageAt(errors, 'resultSchema')
-            : 'This is not a JSON object yet, so the last one that was is kept.'
+          isJson ? messageAt(errors, 'resultSchema') : 'This is not a JSON object yet, so the last valid one is kept.'
         }
       >
         <Textarea
@@ -193,7 +191,7 @@ function TypedResult() {
         <div className="grid gap-5 sm:grid-cols-2">
           <Field
             label="The list"
-            description="A JSON Pointer into the data."
+            description="A JSON Pointer from the data to the list."
             error={messageAt(errors, 'resultKey.list') ?? messageAt(errors, 'resultKey')}
           >
             <Input
@@ -204,7 +202,7 @@ function TypedResult() {
           </Field>
           <Field
             label="Unique id"
-            description="A JSON Pointer into an item."
+            description="A JSON Pointer from an item to its id."
             error={messageAt(errors, 'resultKey.key')}
           >
             <Input

@@ -97,7 +97,7 @@ export default function ScheduleField() {
       </div>
       {errors.schedule?.message !== undefined && (
         <p role="alert" className="text-sm text-bad-ink">
-          {cron === '' ? 'Choose when it runs.' : errors.schedule.message}
+          {cron === '' ? 'Choose when the routine runs.' : errors.schedule.message}
         </p>
       )}
       {cron !== '' && <NextTimes schedule={settled.cron || cron} zone={settled.zone} />}

@@ -38,8 +38,8 @@ export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
   return (
     <Box className="mb-8 flex flex-col gap-3">
       <Field
-        label="What should it do, and when?"
-        description="A sentence is enough. Nothing is saved until you have seen what was understood."
+        label="What should the routine do, and when?"
+        description="A sentence is enough. Nothing is saved until you have seen the drafted routine."
       >
         <Textarea
           rows={isOpen ? 2 : 4}
@@ -95,10 +95,10 @@ function Understood({ draft }: { readonly draft: Shape<'RoutineDraft'> }) {
     ...missing.connections.map((need) => ({ label: 'To connect', text: `A tool for ${needText(need)}` })),
     ...missing.tools.map(({ toolName, connectionName }) => ({
       label: 'To confirm',
-      text: `${toolName} of ${connectionName}, once it is saved`,
+      text: `${toolName} of ${connectionName}, once the routine is saved`,
     })),
     ...similar.map(({ name }) => ({ label: 'Similar', text: name })),
-    ...(cost === null ? [] : [{ label: 'Costs', text: `A run at most ${exactMoney(cost)}, by its limits.` }]),
+    ...(cost === null ? [] : [{ label: 'Costs', text: `Under its limits a run costs at most ${exactMoney(cost)}.` }]),
   ];
   return (
     <ul className="flex flex-col gap-1 text-sm text-muted">

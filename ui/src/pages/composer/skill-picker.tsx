@@ -74,7 +74,7 @@ export default function SkillPicker({ open, onClose, onNew, catalogue, attached,
           className="max-h-96 overflow-y-auto rounded-lg border border-line bg-sunken p-4 text-sm max-sm:max-h-56"
         >
           {shown === null ? (
-            <p className="text-muted">Choose a skill to read what it tells the model.</p>
+            <p className="text-muted">Choose a skill to read its text for the model.</p>
           ) : (
             <SkillText reference={shown} />
           )}
@@ -98,7 +98,7 @@ function SkillList({
   onAdd: (reference: string) => void;
 }) {
   if (skills.length === 0) {
-    return <p className="py-2 text-sm text-muted">No skill fits. Write one of your own.</p>;
+    return <p className="py-2 text-sm text-muted">No skill fits. Write a skill of your own.</p>;
   }
   return (
     <ul className="flex flex-col gap-px">
@@ -128,7 +128,7 @@ function SkillList({
               icon={isAttached ? Check : Plus}
               className="mt-1.5"
               aria-label={isAttached ? `${skill.name} is added` : `Add ${skill.name}`}
-              disabledReason={isAttached ? 'It is attached already.' : undefined}
+              disabledReason={isAttached ? 'This skill is already attached.' : undefined}
               onClick={() => onAdd(reference)}
             >
               {isAttached ? 'Added' : 'Add'}

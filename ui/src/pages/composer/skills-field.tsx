@@ -63,14 +63,14 @@ export default function SkillsField() {
                 size="sm"
                 icon={ArrowUp}
                 label={`Move ${nameOf(reference)} up`}
-                disabledReason={index === 0 ? 'It is the first.' : undefined}
+                disabledReason={index === 0 ? 'This skill is already first.' : undefined}
                 onClick={() => move(index, index - 1)}
               />
               <IconButton
                 size="sm"
                 icon={ArrowDown}
                 label={`Move ${nameOf(reference)} down`}
-                disabledReason={index === attached.length - 1 ? 'It is the last.' : undefined}
+                disabledReason={index === attached.length - 1 ? 'This skill is already last.' : undefined}
                 onClick={() => move(index, index + 1)}
               />
               <IconButton

@@ -59,7 +59,7 @@ export default function TestRun({ runId, onTest, rehearsal, isStarting, isDirty 
       {rehearsal.rehearses !== undefined && (
         <Checkbox
           label="Rehearse"
-          description="Only tools that read are called. It lists the other calls, and proves nothing."
+          description="The test calls only tools that read, and lists the other calls. It proves nothing."
           checked={rehearsal.rehearses}
           onChange={rehearsal.choose}
         />
@@ -67,7 +67,7 @@ export default function TestRun({ runId, onTest, rehearsal, isStarting, isDirty 
       <div className="rounded-lg border border-line bg-surface">
         {runId === undefined ? (
           <p className="px-4 py-8 text-center text-sm text-muted">
-            Run it once to see what it says. A good run of what is saved also proves it, so that it can be activated.
+            Run the routine once to see its result. A good run of the saved routine also proves it for activation.
           </p>
         ) : (
           <Progress followed={followed} runId={runId} />
@@ -107,7 +107,9 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
       </header>
       {!isEnded && (status === 'reconnecting' || status === 'polling') && (
         <p className="border-b border-line px-4 py-1.5 text-xs text-muted">
-          {status === 'polling' ? 'Read every few seconds.' : 'The connection was cut. Connecting again.'}
+          {status === 'polling'
+            ? 'The page reads the run every few seconds.'
+            : 'The connection was cut. Connecting again.'}
         </p>
       )}
       <Steps run={run} steps={steps} isEnded={isEnded} />
@@ -123,8 +125,8 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
 }
 
 function stagedInWords(calls: number): string {
-  if (calls === 0) return 'Rehearsal: it asked for no call that may write.';
-  return `Rehearsal: ${plural(calls, 'call')} not made. Details list what it would have done.`;
+  if (calls === 0) return 'Rehearsal: the run asked for no call that may write.';
+  return `Rehearsal: ${plural(calls, 'call')} not made. The details list these calls.`;
 }
 
 function Steps({ run, steps, isEnded }: Pick<FollowedRun, 'run' | 'steps'> & { isEnded: boolean }) {

@@ -82,7 +82,7 @@ function SkipDates() {
     <Field
       label={labelOf('skipDates')}
       optional
-      description="In the time zone of the routine. It does not run on them."
+      description="The routine does not run on these dates, in its own time zone."
       error={error}
     >
       <div className="flex gap-2">

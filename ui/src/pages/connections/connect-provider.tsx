@@ -55,8 +55,8 @@ export function ConnectProviderDialog({ provider, connection, onClose }: Connect
       title={connection === undefined ? `Connect ${provider.name}` : `Reconnect ${connection.name}`}
       description={
         isKey
-          ? 'The key is tried there first, then stored encrypted. It is never shown again.'
-          : `You go to ${provider.name}, choose the account there, and come back here.`
+          ? 'The key is first tried at the provider, then stored encrypted. It is never shown again.'
+          : `You go to ${provider.name}, choose the account, and come back here.`
       }
       form={form}
       onSubmit={submit}
@@ -81,7 +81,7 @@ export function ConnectProviderDialog({ provider, connection, onClose }: Connect
 function Scopes({ scopes }: { readonly scopes: readonly string[] }) {
   return (
     <div className="text-sm">
-      <p className="font-medium text-ink">It asks for</p>
+      <p className="font-medium text-ink">The provider asks for</p>
       <ul className="mt-1 flex flex-col gap-0.5 font-mono text-xs text-muted">
         {scopes.map((scope) => (
           <li key={scope} className="wrap-anywhere">

@@ -11,7 +11,7 @@ import { LeaveDialog, type SignInPage } from '#ui/shell/leave-dialog.tsx';
 import { CredentialFields, credentialsOf, NEW_SERVER, type ServerValues } from './credentials.tsx';
 
 const AUTHS = [
-  { value: 'none', label: 'Nothing', hint: 'The server is open, or its key is in the address.' },
+  { value: 'none', label: 'Nothing', hint: 'The server needs no credentials, or its key is in the address.' },
   { value: 'bearer', label: 'Bearer token' },
   { value: 'headers', label: 'Headers', hint: 'Such as X-Api-Key.' },
   { value: 'oauth', label: 'Sign-in', hint: 'By OAuth, on a page of the server.' },
@@ -53,7 +53,7 @@ export function ConnectServerDialog({ open, onClose }: { readonly open: boolean;
       onClose={close}
       size="md"
       title="Connect a tool server"
-      description="Any server that speaks MCP over Streamable HTTP. It is asked before anything is kept."
+      description="Any server that speaks MCP over Streamable HTTP. The server is asked before anything is stored."
       form={form}
       onSubmit={submit}
       action={auth === 'oauth' ? 'Go to sign-in' : 'Connect server'}
@@ -70,7 +70,7 @@ export function ConnectServerDialog({ open, onClose }: { readonly open: boolean;
           spellCheck={false}
         />
       </Field>
-      <Field label="It asks for">
+      <Field label="The server asks for">
         <Select
           options={AUTHS}
           value={auth}

@@ -100,11 +100,11 @@ function Opened({ connection, back }: OpenedProps) {
       <Returned {...returned} connections={undefined} />
       {connection.error !== null && (
         <Notice tone="warn" className="mb-6">
-          {connection.error.message} Runs that need it fail until then.
+          {connection.error.message} Until then, runs that need this connection fail.
         </Notice>
       )}
       <ConnectionFacts connection={connection} provider={provider} />
-      <Section title="Tools" description="Each routine has its own list of what it may call.">
+      <Section title="Tools" description="Each routine has its own list of tools that it may call.">
         <ToolsByRoutine connection={connection} />
       </Section>
       {provider?.listsAccounts === true && connection.state === 'ready' && (
@@ -171,7 +171,7 @@ function Accounts({ connectionId }: { readonly connectionId: string }) {
     <Await of={accounts} skeleton={<SkeletonRows rows={3} />} errorTitle="The accounts could not be read">
       {(rows) =>
         rows.length === 0 ? (
-          <p className="text-sm text-muted">The provider lists none for this sign-in.</p>
+          <p className="text-sm text-muted">The provider lists no accounts for this sign-in.</p>
         ) : (
           <DataTable
             label="Accounts"
@@ -218,8 +218,8 @@ function DeleteConnection({ connection, open, onClose, onDeleted }: DeleteConnec
       title={`Delete ${connection.name}?`}
       description={
         connection.auth === 'oauth'
-          ? 'Its sign-in is revoked at the provider, if the provider supports that, and erased here.'
-          : 'Its credentials are erased. This cannot be undone.'
+          ? 'The sign-in is erased here, and revoked at the provider if the provider supports that.'
+          : 'The credentials of the connection are erased. This cannot be undone.'
       }
       action="Delete connection"
       busy={remove.isSending}
@@ -230,8 +230,8 @@ function DeleteConnection({ connection, open, onClose, onDeleted }: DeleteConnec
         <div className="text-base text-ink">
           <p>
             {names.length === 1
-              ? 'This routine may call its tools, and goes back to draft:'
-              : 'These routines may call its tools, and go back to draft:'}
+              ? 'This routine uses tools of this connection, and will go back to draft:'
+              : 'These routines use tools of this connection, and will go back to draft:'}
           </p>
           <ul className="mt-1 list-disc pl-5 text-muted">
             {names.slice(0, 5).map((name, index) => (

@@ -59,7 +59,7 @@ function HeaderFields({ form }: { readonly form: UseFormReturn<ServerValues> }) 
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-1 text-sm font-medium text-ink">Headers</legend>
       <p className="-mt-1 text-sm text-muted">
-        Sent with every request. Their values are stored encrypted and never shown again.
+        Sent with every request. The values are stored encrypted and never shown again.
       </p>
       {fields.map(({ id }, index) => (
         <div key={id} className="flex items-center gap-2">
@@ -100,8 +100,8 @@ function ClientFields({ form }: { readonly form: UseFormReturn<ServerValues> }) 
   return (
     <>
       <p className="text-sm text-muted">
-        You go to its sign-in page and come back here. Most servers need nothing more; some want a client that you have
-        registered with them.
+        You go to the sign-in page of the server and come back here. Most servers need nothing more; some require a
+        client that you have registered with them.
       </p>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label="Client id" optional error={errors.clientId?.message}>

@@ -40,7 +40,7 @@ export function ConnectionsPage() {
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={Cable} title="Nothing connected yet" action={connect}>
-              Connect your own tool server by its address, or one of the services below.
+              Connect your own tool server by its address, or connect one of the services below.
             </EmptyState>
           ) : (
             <>

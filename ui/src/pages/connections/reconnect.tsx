@@ -39,7 +39,7 @@ function SignInAgain({ connection, onClose }: Omit<ReconnectProps, 'provider'>) 
       onClose={onClose}
       kind="primary"
       title={`Sign in to ${connection.name} again?`}
-      description="You go to its sign-in page and come back here. Tools that are confirmed stay confirmed."
+      description="You go to the sign-in page and come back here. Confirmed tools stay confirmed."
       action="Go to sign-in"
       busy={signIn.isSending}
       error={errorInWords(signIn.error)}
@@ -68,7 +68,7 @@ function ReplaceCredentials({ connection, onClose }: Omit<ReconnectProps, 'provi
       onClose={onClose}
       size="md"
       title={`New credentials for ${connection.name}`}
-      description="The server is asked first; nothing changes unless it takes them. Confirmed tools stay confirmed."
+      description="The server is asked first; nothing changes unless it accepts the credentials. Confirmed tools stay confirmed."
       form={form}
       onSubmit={submit}
       action="Replace credentials"

@@ -15,7 +15,7 @@ export function ToolsByRoutine({ connection }: { readonly connection: Shape<'Con
     <div className="flex flex-col gap-4">
       <RoutineNames
         routines={using}
-        empty="No routine may call its tools yet."
+        empty="No routine may call tools of this connection yet."
         linkOf={({ id, name }) => (
           <TextLink
             to="/p/$projectId/routines/$routineId/tools"

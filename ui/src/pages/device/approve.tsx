@@ -30,7 +30,7 @@ export function Approve({ terminal, userCode, onDecided }: ApproveProps) {
   const { user } = useSession();
   const choice = useAccessChoice();
   return (
-    <AuthFrame title="A terminal wants to sign in as you" description={<>It would act as {user.email}.</>}>
+    <AuthFrame title="A terminal wants to sign in as you" description={<>The terminal would act as {user.email}.</>}>
       <Box>
         <KeyValue
           narrow
@@ -54,10 +54,10 @@ export function Approve({ terminal, userCode, onDecided }: ApproveProps) {
       </Box>
       <Notice tone="warn">
         Confirm only a code that your own terminal shows now. If another person sent you this link or code, deny it:
-        they would get a key to your project.
+        that person would get a key to your project.
       </Notice>
       <AccessChoice choice={choice} />
-      {choice.projects?.length === 0 && <FormError message="You belong to no project in which it could act." />}
+      {choice.projects?.length === 0 && <FormError message="You belong to no project for the terminal." />}
       <ProjectProvider value={choice.project?.id}>
         <Buttons {...{ terminal, userCode, onDecided, choice }} />
       </ProjectProvider>
@@ -105,7 +105,7 @@ function Buttons({
           Deny
         </Button>
       </div>
-      <p className="text-sm text-muted">It gets an API key that ends after 90 days. You can revoke it at any time.</p>
+      <p className="text-sm text-muted">The terminal gets an API key for 90 days. You can revoke it at any time.</p>
     </>
   );
 }

@@ -33,7 +33,7 @@ function EnterCode({ error }: { readonly error?: string }) {
   return (
     <AuthFrame
       title="Sign in a terminal"
-      description="Type the code that your terminal shows. It is valid for ten minutes."
+      description="Type the code that your terminal shows. The code is valid for ten minutes."
       footer={<SignedInAs />}
     >
       <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
@@ -82,12 +82,12 @@ function Terminal({ userCode }: { readonly userCode: string }) {
 function NotFound({ error }: { readonly error: ApiError }) {
   switch (error.code) {
     case 'attempt_not_found':
-      return <EnterCode error="No terminal waits with this code. It is mistyped, or was used." />;
+      return <EnterCode error="No terminal waits with this code. The code is mistyped, or was used." />;
     case 'attempt_expired':
       return (
         <AuthFrame
           title="This code has expired"
-          description="It was valid for ten minutes. Start the sign-in in your terminal again, and use the new code."
+          description="A code is valid for ten minutes. Start the sign-in in your terminal again, and use the new code."
           footer={<TextLink to="/device">Enter another code</TextLink>}
         />
       );
@@ -108,7 +108,7 @@ function Decided({ decision }: { readonly decision: Decision }) {
   return project === undefined ? (
     <AuthFrame
       title="Denied"
-      description={`${host} gets no key, and a message about it. You can close this page.`}
+      description={`${host} gets no key, and a message that you refused it. You can close this page.`}
       footer={<TextLink to="/">Go to your routines</TextLink>}
     />
   ) : (

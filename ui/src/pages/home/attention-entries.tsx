@@ -135,7 +135,7 @@ export function SignIn({ of: { kind, name, ownerId, ownerName, updatedAt }, proj
       line={
         isAnothers
           ? `Only ${ownerName ?? 'its owner'} can sign in to this model account again.`
-          : `Routines that use it cannot run until ${ownerId === null ? 'a member signs' : 'you sign'} in again.`
+          : `Routines that use this account cannot run until ${ownerId === null ? 'a member signs' : 'you sign'} in again.`
       }
       aside={<Time at={updatedAt} as="relative" />}
     >
@@ -207,7 +207,7 @@ export function Behind({ of: { routineId, routineName, skills }, projectId }: Pr
       link={link}
       title={routineName}
       badge={<Badge tone="warn">Older skill</Badge>}
-      line={`Its scheduled runs do not take the newest text of ${skills.join(', ')} yet.`}
+      line={`Scheduled runs do not use the newest text of ${skills.join(', ')} yet.`}
     >
       <ButtonLink size="sm" kind="quiet" {...link}>
         Test the new version

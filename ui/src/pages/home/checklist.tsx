@@ -132,19 +132,19 @@ function itemsOf(projectId: string, done: Done): readonly Item[] {
   return [
     {
       label: 'Make a routine',
-      why: 'Say what to do, and when.',
+      why: 'Say what the routine should do, and when.',
       isDone: done.made,
       link: { to: '/p/$projectId/start', params: { projectId } },
     },
     {
       label: 'Run it once',
-      why: 'See its result before it runs on its own.',
+      why: 'See the result before the routine runs on its own.',
       isDone: done.run,
       link: toNewest,
     },
     {
       label: 'Activate it',
-      why: 'From then on it runs on time.',
+      why: 'From then on the routine runs on time.',
       isDone: done.activated,
       link: toNewest,
     },

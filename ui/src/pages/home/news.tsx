@@ -139,7 +139,7 @@ function NothingNew({ counts, projectId }: { counts: Unread; projectId: string }
         ) : (
           counts.unchanged === 0 && (
             <>
-              <p className="mb-2 text-sm text-muted">You have read everything. The last ones:</p>
+              <p className="mb-2 text-sm text-muted">You have read everything. The last results:</p>
               <ShortRows results={results} projectId={projectId} />
             </>
           )
@@ -179,7 +179,7 @@ function ResultList({ projectId, unread }: { readonly projectId: string; readonl
           <ShortRows results={results} projectId={projectId} />
           {list.hasMore && (
             <p className="text-sm text-muted">
-              These are the newest.{' '}
+              These are the newest results.{' '}
               <TextLink to="/p/$projectId/runs" params={{ projectId }}>
                 All runs
               </TextLink>

@@ -81,7 +81,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, ag
 
 const OVER = ['Over', 'idle'] as const;
 /** The badge says that the model judged the urgency. */
-const URGENT = ['Urgent, says the model', 'warn'] as const;
+const URGENT = ['Urgent, according to the model', 'warn'] as const;
 
 function looksOf({ urgency, kind }: Result): readonly [label: string, tone: Tone] {
   return urgency === 'high' ? URGENT : KINDS[kind];

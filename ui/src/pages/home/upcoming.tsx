@@ -62,7 +62,7 @@ export function Upcoming({ projectId }: { readonly projectId: string }) {
               </ul>
               {next.length > SHOWN && (
                 <p className="mt-2 text-sm text-muted">
-                  {next.length - SHOWN} more within the hour are in the calendar.
+                  {next.length - SHOWN} more runs within the hour are in the calendar.
                 </p>
               )}
             </>

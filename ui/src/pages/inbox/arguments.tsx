@@ -17,7 +17,8 @@ export interface ArgumentsProps {
 
 /** Shows arguments as a read-only form: each under its name, in the order of the tool's schema, unchanged. */
 export function Arguments({ action: { arguments: given, inputSchema = null } }: ArgumentsProps) {
-  if (given === null) return <p className="text-base text-muted">They were erased with the texts of their run.</p>;
+  if (given === null)
+    return <p className="text-base text-muted">The arguments are erased with the texts of the run.</p>;
   const names = namesOf(given, inputSchema);
   if (names.length === 0) return <p className="text-base text-muted">None.</p>;
   return (

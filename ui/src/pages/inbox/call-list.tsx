@@ -49,7 +49,7 @@ export interface CallListProps {
 
 /** Lists calls by the run that asked for them. */
 export function CallList({ rows, projectId, chosen, show, selected, onSelect, onSeveral }: CallListProps) {
-  const tooMany = selected.size > MOST_AT_ONCE ? `At most ${MOST_AT_ONCE} at once.` : undefined;
+  const tooMany = selected.size > MOST_AT_ONCE ? `At most ${MOST_AT_ONCE} calls at once.` : undefined;
   return (
     <>
       {[...Map.groupBy(rows, ({ runId }) => runId)].map(([runId, calls]) => {

@@ -79,7 +79,7 @@ function Call({ latest, onReload, onDecided }: CallProps) {
       {isChanged && (
         <Notice tone="warn">
           <div className="flex min-w-0 grow flex-col items-start gap-2">
-            <p>It has changed since you looked. Nothing was sent.</p>
+            <p>The call has changed since you looked. Nothing was sent.</p>
             <div className="w-full">
               <TextDiff label="What has changed" before={callText(seen)} after={callText(latest)} />
             </div>
@@ -90,7 +90,7 @@ function Call({ latest, onReload, onDecided }: CallProps) {
                 setError(undefined);
               }}
             >
-              Show it as it is now
+              Show the call as it is now
             </Button>
           </div>
         </Notice>

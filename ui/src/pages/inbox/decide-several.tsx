@@ -60,8 +60,8 @@ export default function DecideSeveral({ kind, actions, onDecided, onClose }: Dec
       title={kind === 'approve' ? `Approve ${calls}?` : `Reject ${calls}?`}
       description={
         kind === 'approve'
-          ? 'They are sent in this order. A call that uses the result of one that fails is not sent.'
-          : 'They are never sent.'
+          ? 'The calls are sent in this order. If a call fails, calls that use its result are not sent.'
+          : 'The calls are never sent.'
       }
       action={kind === 'approve' ? `Approve ${calls}` : `Reject ${calls}`}
       kind={kind === 'approve' ? 'primary' : 'danger'}

@@ -36,7 +36,8 @@ export function Decisions({ call, pane, isChanged, isBusy, error, ...on }: Decis
   const first = useWaitingFirst(call);
   const against = isChanged
     ? 'Look at the change first.'
-    : first && `It uses the result of ${drawn(first.toolName)}, which waits too. Approve that first, or both at once.`;
+    : first &&
+      `This call uses the result of ${drawn(first.toolName)}, which waits too. Approve that call first, or both at once.`;
   const canApprove = isOpen && against === undefined && !isBusy;
   usePageKeys((key) => {
     if (!isOpen || pane.current?.checkVisibility() !== true) return false;

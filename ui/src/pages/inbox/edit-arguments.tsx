@@ -127,7 +127,7 @@ function ArgumentField({ field: { name, kind, text }, schema, isFirst, error, on
       )}
       {unseen.length > 0 && (
         <Unseen>
-          <span>Holds characters that no one sees: {unseen.join(', ')}.</span>
+          <span>The arguments contain invisible characters: {unseen.join(', ')}.</span>
           <Button size="sm" icon={Eraser} onClick={() => onWrite(withoutUnseen(text ?? ''))}>
             Take them out
           </Button>

@@ -38,7 +38,7 @@ export default function NewRule({ action, onClose }: NewRuleProps) {
   const [chosen, setChosen] = useState<ReadonlyMap<string, Chosen>>(new Map());
   const create = useSend('post', '/v1/routines/{routineId}/tools/{policyId}/rules', {
     refreshes: ['/v1/routines'],
-    done: 'Rule saved. It holds for later calls.',
+    done: 'Rule saved. It applies to later calls.',
     showsError: true,
   });
   const leaves = leavesOf(action.arguments ?? {});
@@ -64,7 +64,7 @@ export default function NewRule({ action, onClose }: NewRuleProps) {
       onClose={onClose}
       size="lg"
       title={`Let calls of ${drawn(toolName)} like this through?`}
-      description="Later calls of this routine that meet every condition are made without you; arguments that are not chosen may be anything. This one still waits for you."
+      description="Later calls of this routine that meet every condition are made without your approval; arguments that you do not choose may have any value. The present call still waits for you."
       action="Save rule"
       disabledReason={
         conditions.length === 0 || isIncomplete ? 'Choose at least one argument, and give each a value.' : noNumber

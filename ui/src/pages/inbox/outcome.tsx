@@ -46,23 +46,23 @@ function saidOf(action: Action): readonly [tone: 'info' | 'good' | 'warn' | 'bad
   const why = [endOf(action), errorMessage === null ? undefined : drawn(errorMessage)].filter(Boolean).join(' ');
   switch (state) {
     case 'approved':
-      return ['info', `Approved. It is sent as soon as ${drawn(connectionName)} takes it. ${why}`.trim()];
+      return ['info', `Approved. The call is sent as soon as ${drawn(connectionName)} accepts it. ${why}`.trim()];
     case 'sending':
       return ['info', 'The request is under way.'];
     case 'done':
-      return ['good', 'The tool has done it.'];
+      return ['good', 'The tool has carried out the call.'];
     case 'failed':
       return ['bad', why || 'The tool answered with an error.'];
     case 'outcome_unknown':
       return [
         'warn',
-        `It may have taken effect, and nothing says whether it did. It is not sent again: look at ${drawn(account ?? connectionName)}, and do it there by hand if it is missing.`,
+        `The call may have taken effect, which nothing confirms. It is not sent again: look at ${drawn(account ?? connectionName)}, and make the change there by hand if it is missing.`,
       ];
     case 'rejected':
-      return ['info', why || 'Rejected. It was never sent.'];
+      return ['info', why || 'Rejected. The call was never sent.'];
     case 'replaced':
-      return ['info', 'A person has changed its arguments. It was not sent as it stands here.'];
+      return ['info', 'A person has changed the arguments. The call was not sent as it stands here.'];
     default:
-      return ['warn', `It can no longer be carried out. ${why}`.trim()];
+      return ['warn', `The call can no longer be carried out. ${why}`.trim()];
   }
 }

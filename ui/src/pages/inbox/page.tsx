@@ -72,12 +72,12 @@ export function InboxPage() {
     <>
       <PageHeader
         title="Inbox"
-        description="Questions of runs, and calls that they want to make. No call is made before you approve it."
+        description="Questions of runs, and tool calls that wait for approval. No call is made before you approve it."
       />
       <Filter isAll={isAll} />
       {ids.length === 0 && asked.data !== undefined && list.data !== undefined ? (
         <EmptyState icon={Inbox} title={isAll ? 'Nothing was asked or held yet' : 'Nothing waits for you'}>
-          Calls of a tool that is set to <em>Hold for approval</em> come here, and questions of a routine that may ask.
+          Calls of a tool that is set to <em>Hold for approval</em> appear here, and questions of routines that may ask.
         </EmptyState>
       ) : (
         <div className="grid grid-cols-1 gap-x-8 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">

@@ -24,7 +24,7 @@ export function InvitationsPage() {
     return (
       <AuthFrame
         title="No invitation here"
-        description="The link is incomplete. Open it again from the mail, or copy it as a whole."
+        description="The link is incomplete. Open it again from the mail, or copy the whole link."
         footer={<TextLink to="/">Go to your routines</TextLink>}
       />
     );

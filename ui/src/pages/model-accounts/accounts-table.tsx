@@ -72,7 +72,7 @@ export function AccountsTable({ accounts, providers, viewerId, onModels, onRecon
       actionsWidth="w-12"
       actions={(account) => {
         if (account.status === 'revoked') return null;
-        const reason = account.owner.userId === viewerId ? undefined : 'Only its owner can.';
+        const reason = account.owner.userId === viewerId ? undefined : 'Only the owner of the account can.';
         const provider = providers?.find((each) => each.provider === account.provider);
         return (
           <Menu
@@ -83,7 +83,7 @@ export function AccountsTable({ accounts, providers, viewerId, onModels, onRecon
                   label: 'Models',
                   icon: Boxes,
                   onSelect: () => onModels(account),
-                  disabledReason: account.status === 'ready' ? undefined : 'It is not ready.',
+                  disabledReason: account.status === 'ready' ? undefined : 'The account is not ready.',
                 },
                 {
                   label: 'Reconnect',
@@ -135,5 +135,5 @@ const REVOCATIONS: Readonly<Record<NonNullable<Account['revocation']>['providerR
   pending: 'the provider is being told',
   revoked: 'revoked at the provider too',
   unsupported: 'its credential is erased',
-  failed: 'its credential is erased; the provider could not be reached',
+  failed: 'the credential is erased; the provider could not be reached',
 };

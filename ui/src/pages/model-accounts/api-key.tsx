@@ -42,7 +42,7 @@ export function ApiKeyDialog({ provider, account, onClose }: ConnectProps) {
       <BeforeConnecting provider={provider} />
       <Field
         label="API key"
-        description="Tried there first, by a request that costs nothing, then stored encrypted. It is never shown again."
+        description="The key is first tried at the provider, by a request that costs nothing, then stored encrypted. It is never shown again."
         error={errors.apiKey?.message}
         aside={
           provider.keyPage !== null && (
@@ -62,7 +62,7 @@ export function ApiKeyDialog({ provider, account, onClose }: ConnectProps) {
       <Field
         label="Label"
         optional
-        description="Everybody in the project sees it; otherwise the end of the key."
+        description="Everybody in the project sees this label. Without one, they see the end of the key."
         error={errors.accountLabel?.message}
       >
         <Input {...form.register('accountLabel')} autoComplete="off" />

@@ -69,7 +69,7 @@ export function DeviceCodeDialog({ provider, account, onClose }: ConnectProps) {
 }
 
 const INTRODUCTION =
-  'You get a code here and type it in on a page of the provider. This service never sees your password.';
+  'You get a code here and type it on a page of the provider. This service never sees your password.';
 
 /** Polls the attempt, as often as the provider allows. */
 function useAttempt(started: Attempt | undefined): Attempt | undefined {
@@ -102,7 +102,7 @@ function Stage({ attempt, name }: { readonly attempt: Attempt; readonly name: st
     case 'succeeded':
       return (
         <div role="status">
-          <Notice tone="good">The account is connected. Choose one of its models when you edit a routine.</Notice>
+          <Notice tone="good">The account is connected. Choose a model of this account when you edit a routine.</Notice>
         </div>
       );
     default:
@@ -118,8 +118,8 @@ const ENDS: Readonly<
   Record<Exclude<Attempt['state'], 'pending' | 'succeeded'>, (attempt: Attempt, name: string) => string>
 > = {
   denied: (_, name) => `Access was refused at ${name}. Get a new code to try again.`,
-  expired: () => 'The code has run out. Get a new one.',
-  cancelled: () => 'This sign-in was cancelled, or another one has been begun since.',
+  expired: () => 'The code has expired. Get a new code.',
+  cancelled: () => 'This sign-in was cancelled, or you have begun another one since.',
   failed: ({ error }) => error?.message ?? 'The sign-in failed. Get a new code to try again.',
 };
 
@@ -146,7 +146,7 @@ function Code({ attempt, name }: { readonly attempt: Attempt; readonly name: str
         Copy and open {name}
       </Button>
       <p role="status" className="text-sm text-muted">
-        Waiting for you there. The code runs out <Time at={expiresAt} as="countdown" />.
+        Waiting for you to type the code there. It expires <Time at={expiresAt} as="countdown" />.
       </p>
     </div>
   );

@@ -49,8 +49,8 @@ export function ModelAccountsPage() {
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={UserRoundCog} title="No accounts connected">
-              Routines use the models of this service. To run them on an account of your own, connect one at a provider
-              below.
+              Routines use the models of this service. To run routines on an account of your own, connect an account at
+              a provider below.
             </EmptyState>
           ) : (
             <>
@@ -92,7 +92,7 @@ function Returned({ accounts }: { readonly accounts: readonly Account[] | undefi
   const label = accounts?.find(({ id }) => id === connected)?.accountLabel ?? 'The account';
   return (
     <SignInResult error={error} requestId={requestId}>
-      {label} is connected. Choose one of its models when you edit a routine.
+      {label} is connected. Choose a model of this account when you edit a routine.
     </SignInResult>
   );
 }
@@ -151,8 +151,8 @@ function RevokeDialog({
             )}
           </p>
           <p className="mt-2">
-            Runs that are under way cannot call it any more. Its credential is revoked at {account.providerName} XX To
-            use it again, connect it again.
+            Runs that are under way can no longer call this account. Its credential is erased here, and revoked at{' '}
+            {account.providerName} if the provider supports that. To use the account again, connect it again.
           </p>
         </>
       }
@@ -165,13 +165,13 @@ function RevokeDialog({
 }
 
 function pauses(active: readonly string[] | undefined, hasMore: boolean): string {
-  if (active === undefined) return 'Active routines that run on it pause.';
-  if (active.length === 0) return 'No active routine runs on it.';
+  if (active === undefined) return 'Active routines that run on this account pause.';
+  if (active.length === 0) return 'No active routine runs on this account.';
   if (active.length > 3 || hasMore) {
-    return `${plural(active.length, 'routine')}${hasMore ? ' or more' : ''} that run on it pause.`;
+    return `${plural(active.length, 'routine')}${hasMore ? ' or more' : ''} that run on this account pause.`;
   }
   const names = new Intl.ListFormat('en').format(active);
-  return `${names} ${active.length === 1 ? 'runs' : 'run'} on it and ${active.length === 1 ? 'pauses' : 'pause'}.`;
+  return `${names} ${active.length === 1 ? 'runs' : 'run'} on this account and ${active.length === 1 ? 'pauses' : 'pause'}.`;
 }
 
 /** Lists the models that an account offers, by the last report of its provider. */
@@ -191,13 +191,13 @@ function ModelsDialog({
       onClose={onClose}
       size="md"
       title={`Models of ${account.accountLabel}`}
-      description="Choose one of them when you edit a routine."
+      description="Choose one of these models when you edit a routine."
       actions={<Button onClick={onClose}>Close</Button>}
     >
       <Await of={models} skeleton={<SkeletonRows rows={4} />} errorTitle="The models could not be read">
         {(rows) =>
           rows.length === 0 ? (
-            <p className="text-base text-muted">The provider lists none for this account.</p>
+            <p className="text-base text-muted">The provider lists no models for this account.</p>
           ) : (
             <ul className="flex flex-col">
               {rows.map(({ modelId, name, contextTokens }) => (

@@ -41,7 +41,7 @@ function Card({ provider, onConnect }: { readonly provider: Provider; readonly o
               Connect<span className="sr-only"> an account at {name}</span>
             </Button>
           ) : (
-            <p className="text-muted">{viewer.reason?.message ?? 'It cannot be connected now.'}</p>
+            <p className="text-muted">{viewer.reason?.message ?? 'This provider cannot be connected now.'}</p>
           )}
         </div>
       )}
@@ -70,19 +70,19 @@ function ProviderTerms({ provider }: { readonly provider: Shape<'ModelProvider'>
 
 const QUOTAS: Readonly<Record<NonNullable<Provider['billing']>, string>> = {
   managed: 'Paid by the operator, within the allowance of your plan here.',
-  subscription: 'Draws on the allowance of your own subscription there.',
-  usage: 'Charged to your own account there, by use.',
+  subscription: 'Uses the allowance of your own subscription at the provider.',
+  usage: 'Charged by use to your own account at the provider.',
 };
 
 /** Says whose quota runs use, and who pays. */
 function quotaText({ billing }: Provider): string {
-  return billing === null ? 'Who pays is not known while it is switched off.' : QUOTAS[billing];
+  return billing === null ? 'While the provider is switched off, it is not known who pays.' : QUOTAS[billing];
 }
 
 const USES: Readonly<Record<NonNullable<Provider['terms']>['thirdPartyUse'], string>> = {
-  allowed: 'Its terms allow use by a service like this one.',
-  by_agreement: 'Its terms allow use by a service only by agreement with the provider.',
-  forbidden: 'Its terms forbid use by a service. Connecting may cost you the account.',
+  allowed: 'The terms of the provider allow use by a service like this one.',
+  by_agreement: 'The terms of the provider allow use by a service only by agreement.',
+  forbidden: 'The terms of the provider forbid use by a service. If you connect, you may lose the account.',
 };
 
 function termsText({ thirdPartyUse }: NonNullable<Provider['terms']>): string {
@@ -109,8 +109,8 @@ export function BeforeConnecting({ provider }: { readonly provider: Shape<'Model
       <p className="text-ink">{quotaText(provider)}</p>
       <ProviderTerms provider={provider} />
       <p className="text-muted">
-        Every member of this project can run routines on it, also unattended by schedule, and sees its label. Only you
-        can reconnect or revoke it.
+        Every member of this project can run routines on the account, also unattended by schedule, and sees its label.
+        Only you can reconnect or revoke it.
       </p>
     </div>
   );

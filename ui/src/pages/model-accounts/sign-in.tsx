@@ -90,8 +90,8 @@ function PasteDialog({ provider, started, onClose }: PasteProps) {
       <ol className="flex list-decimal flex-col gap-4 pl-5 text-base text-ink">
         <li>
           <p>
-            Open the sign-in page at {started.host} and agree there, <Time at={started.expiresAt} as="countdown" /> at
-            most.
+            Open the sign-in page at {started.host} and agree there. The sign-in expires{' '}
+            <Time at={started.expiresAt} as="countdown" />.
           </p>
           <Button
             icon={ExternalLink}
@@ -103,9 +103,9 @@ function PasteDialog({ provider, started, onClose }: PasteProps) {
         </li>
         <li>
           <p>
-            Your browser ends at an address that begins with{' '}
-            <code className="font-mono text-sm wrap-anywhere">{started.redirectUri}</code> and shows an error. That is
-            as it should be: copy the whole address.
+            Your browser will end at an address that begins with{' '}
+            <code className="font-mono text-sm wrap-anywhere">{started.redirectUri}</code> and show an error. The error
+            is expected: copy the whole address.
           </p>
         </li>
         <li>

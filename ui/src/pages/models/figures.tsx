@@ -62,7 +62,7 @@ export function FiguresDialog({ option, onClose }: FiguresDialogProps) {
       onClose={onClose}
       size="md"
       title={`Figures of ${name}`}
-      description="For all projects of the organization. An empty field removes its figure."
+      description="These figures apply to all projects of the organization. An empty field removes its figure."
       form={form}
       onSubmit={submit}
       action="Save"

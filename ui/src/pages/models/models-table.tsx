@@ -126,8 +126,8 @@ export function ModelsTable({ models, search, onTest, onFigures }: ModelsTablePr
 }
 
 function reasonOf({ source }: Option, mayWrite: boolean | undefined): string | undefined {
-  if (source === null) return 'It belongs to a personal account.';
-  return mayWrite === false ? 'Only owners and admins can.' : undefined;
+  if (source === null) return 'This model belongs to a personal account.';
+  return mayWrite === false ? 'Only owners and admins can do this.' : undefined;
 }
 
 function tokens(value: number | null): string {

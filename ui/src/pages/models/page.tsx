@@ -32,7 +32,10 @@ export function ModelsPage() {
   const close = () => setOpened(undefined);
   return (
     <>
-      <PageHeader title="Models" description="The models that routines can run on, and what is known about them." />
+      <PageHeader
+        title="Models"
+        description="The models for routines, with their known prices, limits and abilities."
+      />
       <Section title="Sources" description="The servers that this service asks for models.">
         <Await of={sources} skeleton={<SkeletonRows rows={2} />} errorTitle="The sources could not be read">
           {(rows) =>

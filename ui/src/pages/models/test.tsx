@@ -31,14 +31,14 @@ export function TestDialog({ option: { modelId, name }, onClose }: TestDialogPro
       onClose={onClose}
       size="md"
       title={`Test ${name}`}
-      description="Sends three short requests to the model. What it can do is stored for all routines."
+      description="Sends three short requests to the model. The abilities that the test finds are stored for all routines."
       actions={
         <>
           <Button onClick={onClose}>Close</Button>
           <Button
             kind="primary"
             busy={test.isSending}
-            disabledReason={planned.data === undefined ? 'Its costs are not known yet.' : undefined}
+            disabledReason={planned.data === undefined ? 'The costs of the test are not known yet.' : undefined}
             onClick={() => test.send({ body: { modelId, dryRun: false } })}
           >
             {test.data === undefined ? 'Test now' : 'Test again'}
@@ -84,12 +84,12 @@ export function TestDialog({ option: { modelId, name }, onClose }: TestDialogPro
 const KINDS: Readonly<Record<Test['checks'][number]['kind'], string>> = {
   text: 'Writes a short text',
   tool: 'Calls a tool',
-  schema: 'Keeps to a schema, for typed results',
+  schema: 'Follows a schema, for typed results',
 };
 
 function costsOf({ estimate: { inputTokens, outputTokens, costUsd } }: Test): string {
   const tokens = `${count(inputTokens + outputTokens)} tokens`;
-  if (costUsd === null) return `It uses at most ${tokens}; its prices are not known.`;
-  if (Number(costUsd) === 0) return `It uses at most ${tokens}, and costs nothing.`;
-  return `It costs at most ${exactMoney(costUsd)}, for ${tokens}.`;
+  if (costUsd === null) return `The test uses at most ${tokens}; the prices of the model are not known.`;
+  if (Number(costUsd) === 0) return `The test uses at most ${tokens}, and costs nothing.`;
+  return `The test costs at most ${exactMoney(costUsd)}, for ${tokens}.`;
 }

@@ -26,7 +26,7 @@ function AskForLink() {
     return (
       <AuthFrame
         title="Look into your mailbox"
-        description={`If ${form.getValues('email')} has an account, a link to choose a new password is on its way. It is valid for an hour.`}
+        description={`If ${form.getValues('email')} has an account, you get a mail with a link to choose a new password. The link is valid for an hour.`}
         footer={<TextLink to="/sign-in">Back to the sign-in</TextLink>}
       />
     );
@@ -34,7 +34,7 @@ function AskForLink() {
   return (
     <AuthFrame
       title="Forgotten password"
-      description="We mail you a link with which you choose a new one."
+      description="We mail you a link with which you choose a new password."
       footer={<TextLink to="/sign-in">Back to the sign-in</TextLink>}
     >
       <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
@@ -69,7 +69,7 @@ function ChoosePassword({ token }: { token: string }) {
   return (
     <AuthFrame
       title="Choose a new password"
-      description="Every session of your account ends with it."
+      description="Every session of your account then ends."
       footer={
         isSpent ? (
           <TextLink to="/reset-password" reloadDocument>
@@ -83,8 +83,8 @@ function ChoosePassword({ token }: { token: string }) {
           <Input type="password" autoComplete="new-password" {...form.register('newPassword')} />
         </Field>
         <Checkbox
-          label="End what programs may do for me too"
-          description="Revokes the API keys that you made, those of your terminals too, and disconnects your assistants. Choose it where another person may have had your account."
+          label="Also end the access of my programs"
+          description="Revokes the API keys that you made, including those of terminals, and disconnects your assistants. Choose this if another person may have used your account."
           checked={endPrograms}
           onChange={setEndPrograms}
         />

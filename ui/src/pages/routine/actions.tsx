@@ -39,7 +39,7 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
     },
   });
   const isArchived = state === 'archived';
-  const archivedReason = isArchived ? 'It is archived.' : undefined;
+  const archivedReason = isArchived ? 'The routine is archived.' : undefined;
   return (
     <>
       <VerbButton verb={run} of={routine} kind="primary" />
@@ -85,13 +85,13 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
               label: 'Send a test event',
               icon: Send,
               onSelect: () => test.send({ path: { routineId } }),
-              disabledReason: archivedReason ?? (webhookUrl === null ? 'It has no webhook.' : undefined),
+              disabledReason: archivedReason ?? (webhookUrl === null ? 'The routine has no webhook.' : undefined),
             },
             {
               label: 'Replace the webhook secret',
               icon: KeyRound,
               onSelect: () => setOpen('secret'),
-              disabledReason: archivedReason ?? (webhookUrl === null ? 'It has no webhook.' : undefined),
+              disabledReason: archivedReason ?? (webhookUrl === null ? 'The routine has no webhook.' : undefined),
             },
           ],
           [isArchived ? itemOf(restore, routine) : itemOf(archive, routine)],

@@ -16,11 +16,11 @@ type Routine = Shape<'RoutineDetail'>;
 
 const REASONS: Readonly<Record<NonNullable<Routine['activation']['reason']>, string>> = {
   own_variables_required:
-    'Run it with its own variables first: the runs of this version that succeeded had other values.',
-  successful_run_required: 'Run it first: a run of this version has to succeed.',
-  routine_archived: 'It is archived.',
-  definition_unreadable: 'A newer release wrote it, and this one cannot read all of it.',
-  schedule_ended: 'Its schedule has ended. Change its end first.',
+    'Run the routine with its own variables first: the runs of this version that succeeded had other values.',
+  successful_run_required: 'Run the routine first: a run of this version has to succeed.',
+  routine_archived: 'The routine is archived.',
+  definition_unreadable: 'A newer release wrote this routine, and this release cannot read all of it.',
+  schedule_ended: 'The schedule has ended. Change its end first.',
   allowance_exceeded: 'The plan allows no more active routines.',
 };
 
@@ -96,8 +96,8 @@ function OverLimit({ routineId }: { readonly routineId: string }) {
   const day = date(new Date(`${runsOut.on}T12:00:00Z`), 'UTC');
   return (
     <p className="text-warn-ink">
-      By its forecast a limit of {LIMIT_SCOPES[runsOut.scope].toLowerCase()} runs out on {day}; its runs are skipped
-      from then on.
+      By the forecast, a limit of {LIMIT_SCOPES[runsOut.scope].toLowerCase()} runs out on {day}; runs are skipped from
+      then on.
     </p>
   );
 }

@@ -109,7 +109,7 @@ export default function BackfillDialog({
         </Field>
         <Field
           label="At most"
-          description={`Runs, ${MOST} a time.`}
+          description={`The most runs to make, up to ${MOST}.`}
           error={errors.max?.message}
           className="sm:col-span-2"
         >
@@ -120,7 +120,7 @@ export default function BackfillDialog({
       {plan !== undefined && <Planned plan={plan} />}
       {plan?.runsOut != null && plan.occurrences.count > 0 && (
         <Checkbox
-          label="Start them all the same"
+          label="Start the runs all the same"
           description="Runs over the limit fail or are skipped."
           checked={isAccepted}
           onChange={setAccepted}
@@ -150,8 +150,8 @@ function instantsOf({ from, to, max }: Window) {
 }
 
 function blockedBy({ occurrences, runsOut }: Plan, isAccepted: boolean): string | undefined {
-  if (occurrences.count === 0) return 'No time is left that needs a run.';
-  return runsOut !== null && !isAccepted ? 'Accept that a limit runs out first.' : undefined;
+  if (occurrences.count === 0) return 'No time of this span needs a run.';
+  return runsOut !== null && !isAccepted ? 'First accept that a limit runs out.' : undefined;
 }
 
 function Planned({ plan }: { plan: Plan }) {
@@ -160,7 +160,7 @@ function Planned({ plan }: { plan: Plan }) {
   return (
     <div role="status" className="flex flex-col gap-4 rounded-lg border border-line p-4">
       {occurrences.count === 0 ? (
-        <p className="text-base font-medium text-ink">No run: there is nothing to make up for.</p>
+        <p className="text-base font-medium text-ink">No run is needed: this span has no missed times.</p>
       ) : (
         <>
           <Amounts forecast={plan} />
@@ -178,7 +178,7 @@ function Planned({ plan }: { plan: Plan }) {
       {left !== '' && <p className="text-sm text-muted">Left out: {left}.</p>}
       {nextFrom !== null && (
         <p className="text-sm text-muted">
-          More remain from <Time at={nextFrom} />: go on there afterwards.
+          More missed times remain from <Time at={nextFrom} />: continue there afterwards.
         </p>
       )}
       {occurrences.count > 0 && <LimitList limits={limits} />}
@@ -188,8 +188,8 @@ function Planned({ plan }: { plan: Plan }) {
 
 function leftOutInWords({ alreadyRan, alreadyBackfilled, stillDue }: Plan['leftOut']): string {
   return [
-    alreadyRan > 0 && `${alreadyRan} that ran`,
-    alreadyBackfilled > 0 && `${alreadyBackfilled} made up for already`,
+    alreadyRan > 0 && `${alreadyRan} times that ran`,
+    alreadyBackfilled > 0 && `${alreadyBackfilled} already made up for`,
     stillDue > 0 && `${stillDue} that the schedule is about to run`,
   ]
     .filter(Boolean)

@@ -83,7 +83,7 @@ function Numbers({ name, series, field, onField }: NumbersProps) {
         <Box>
           <h3 className="mb-2 text-sm font-medium text-ink wrap-anywhere">{`${titleOfItem(item)}: ${field}`}</h3>
           <Line
-            label={`${field} of ${titleOfItem(item)} over ${plural(series.runs.length, 'run')}; the table below has its last values.`}
+            label={`${field} of ${titleOfItem(item)} over ${plural(series.runs.length, 'run')}; the table below has the last values.`}
             points={pointsOf(series, item)}
             format={shortCount}
             dayOf={date}

@@ -17,7 +17,7 @@ export function Forecast({ routine: { id, state } }: { readonly routine: Pick<Sh
   return (
     <Section
       title="Next 30 days"
-      description={state === 'active' ? undefined : 'As if it were active from now on.'}
+      description={state === 'active' ? undefined : 'As if the routine were active from now on.'}
       boxed
     >
       <Await of={forecast} skeleton={<SkeletonText lines={5} />} errorTitle="The forecast could not be read">
@@ -51,7 +51,7 @@ export function Amounts({ forecast }: { readonly forecast: Pick<Prognosis, 'occu
       </p>
       <p className="mt-1 text-xs text-faint">
         {capitalized(show(perRun.p50))} a run, {BASES[perRun.basis]}
-        {inMoney ? '' : '; its model quotes no prices'}
+        {inMoney ? '' : '; the model has no known prices'}
       </p>
     </div>
   );
@@ -67,7 +67,7 @@ export const LIMIT_SCOPES: Readonly<Record<Limit['scope'], string>> = {
 
 /** Lists the limits that bind the routine, with the day on which each runs out. */
 export function LimitList({ limits }: { readonly limits: readonly Limit[] }) {
-  if (limits.length === 0) return <p className="text-sm text-muted">No limit binds it.</p>;
+  if (limits.length === 0) return <p className="text-sm text-muted">No limit applies to this routine.</p>;
   return (
     <ul className="flex flex-col gap-3 border-t border-line pt-3">
       {limits.map((limit) => (
@@ -109,6 +109,6 @@ function amountOf({ limit, max }: Limit, amount: string): string {
 
 export const BASES: Readonly<Record<Shape<'RunEstimate'>['basis'], string>> = {
   version_runs: 'from past runs of this version',
-  proof_run: 'from its only run so far',
-  limits: 'by its limits; it has not run yet',
+  proof_run: 'from the only run so far',
+  limits: 'from the limits, as the routine has not run yet',
 };

@@ -42,7 +42,11 @@ function NextRuns({ routine: { nextRuns, state, timezone, schedule, scheduleInWo
     <Section
       title={state === 'active' ? 'Next runs' : 'Next times'}
       description={
-        state === 'active' ? undefined : state === 'archived' ? 'Once it is restored and active.' : 'Once it is active.'
+        state === 'active'
+          ? undefined
+          : state === 'archived'
+            ? 'After it is restored and activated.'
+            : 'After its activation.'
       }
       boxed
     >

@@ -135,7 +135,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
       {stateReason !== null && <Notice tone="warn">{stateReasonInWords(stateReason)}</Notice>}
       {webhookFailedAt !== null && (
         <Notice tone="warn">
-          Its receiver said that the webhook is gone, so deliveries have stopped. Save the webhook again to continue.
+          The receiver said that the webhook is gone, so deliveries have stopped. Save the webhook again to continue.
         </Notice>
       )}
       {others.map(({ message }) => (
@@ -154,9 +154,9 @@ function Needs({ routineId, warnings }: { readonly routineId: string } & Pick<Sh
   return (
     <Notice>
       <span>
-        Its skills work better with a tool for {listInWords(needs)}.{' '}
+        The skills work better with a tool for {listInWords(needs)}.{' '}
         <TextLink to="/p/$projectId/routines/$routineId/tools" params={{ projectId, routineId }}>
-          Choose one
+          Choose a tool
         </TextLink>
         , or write the data into the instructions.
       </span>
@@ -196,15 +196,17 @@ interface NewerTextsProps {
 /** Lists the older texts that an active routine still runs, and offers the newer ones. */
 function NewerTexts({ routineId, texts }: NewerTextsProps) {
   const run = useVerb(RUN_NOW);
-  const take = useVerb(ACTIVATE, { done: 'Scheduled runs take the new text' });
+  const take = useVerb(ACTIVATE, { done: 'Scheduled runs now use the new text' });
   const of = { id: routineId };
   if (texts.length === 0) return null;
   const isProven = texts.some((text) => text.isProven);
   return (
     <Notice>
       <span>
-        Its scheduled runs still take {listInWords(texts.map(({ inWords }) => inWords))}.{' '}
-        {isProven ? 'A run with the newer text has succeeded.' : 'Run it once: a run by hand takes the newest text.'}
+        Scheduled runs still use {listInWords(texts.map(({ inWords }) => inWords))}.{' '}
+        {isProven
+          ? 'A run with the newer text has succeeded.'
+          : 'Run the routine once: a run by hand uses the newest text.'}
       </span>
       {isProven ? (
         <VerbButton verb={take} of={of} size="sm" label="Use the new text" bare />

@@ -64,7 +64,7 @@ function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
   return (
     <Section
       title="The text for the model"
-      description={hasGate ? 'A preview checks nothing before the run, so the checked value is left out.' : undefined}
+      description={hasGate ? 'A preview does not ask the gate, so the checked value is left out.' : undefined}
     >
       <ul className="rounded-lg border border-line bg-surface">
         <Text label="Preamble" note="the same for every run" text={preamble} />
@@ -82,7 +82,7 @@ function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
               Project facts, version {facts.version}, {plural(facts.length, 'character')}
             </>
           ) : (
-            'Project facts: there are none yet.'
+            'The project has no facts yet.'
           )}
         </p>
       )}
@@ -102,7 +102,7 @@ function Text({ label, note, text }: { label: string; note: string; text: string
   return (
     <li className="border-b border-line last:border-b-0">
       {text === null ? (
-        <p className="px-3 py-2 text-sm text-muted">{label}: too large to be rendered.</p>
+        <p className="px-3 py-2 text-sm text-muted">{label}: the text is too large to be shown.</p>
       ) : (
         <TextFold label={label} note={note} text={text} startsOpen={label === 'Prompt'} />
       )}
@@ -114,7 +114,7 @@ function Tools({ tools }: Pick<Preview, 'tools'>) {
   return (
     <Section title="What it could call">
       {tools.length === 0 ? (
-        <p className="text-sm text-muted">No tool: its runs only write.</p>
+        <p className="text-sm text-muted">No tool: runs of this routine only write.</p>
       ) : (
         <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
           {tools.map(({ name, description, connectionId }) => (
@@ -142,7 +142,7 @@ function Cost({ estimate: { inputTokens, least, most, typical } }: Pick<Preview,
       </p>
       <p className="text-sm text-muted">
         {BASES[typical.basis]}
-        {isPriced ? '' : '; its model quotes no prices'}
+        {isPriced ? '' : '; the model has no known prices'}
       </p>
       <div className="mt-3 border-t border-line pt-3">
         <KeyValue

@@ -26,7 +26,7 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
         open
         onClose={onClose}
         title="The new webhook secret"
-        description="Give it to your receiver within 24 hours: until then deliveries are signed with the old one as well. It cannot be shown again."
+        description="Give the secret to your receiver within 24 hours: until then deliveries are signed with the old secret too. The new secret cannot be shown again."
         secret={secret}
       />
     );
@@ -37,7 +37,7 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
       open
       onClose={onClose}
       title="Replace the webhook secret?"
-      description="For 24 hours each delivery carries two signatures, one by the new secret and one by the old, so that your receiver misses none while you change the secret there. After that the old secret is no longer used."
+      description="For 24 hours each delivery carries two signatures, one by the new secret and one by the old, so that your receiver accepts every delivery while you change the secret. After that the old secret is no longer used."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -65,4 +65,4 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
   );
 }
 
-const LOST = 'The secret was replaced, but the response that had the new one was lost. Replace it once more.';
+const LOST = 'The secret was replaced, but the response that had the new one was lost. Replace the secret once more.';

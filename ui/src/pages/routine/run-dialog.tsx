@@ -58,7 +58,7 @@ export default function RunDialog({ routineId, variables, overridable, onClose }
           key={name}
           label={<code className="text-xs font-normal">{name}</code>}
           error={errors.variables?.[name]?.message}
-          description={isFixed(name) ? 'The routine keeps it as it is.' : undefined}
+          description={isFixed(name) ? 'The value in the routine stays as it is.' : undefined}
         >
           <Input readOnly={isFixed(name)} {...form.register(`variables.${name}`)} />
         </Field>
@@ -66,7 +66,7 @@ export default function RunDialog({ routineId, variables, overridable, onClose }
       <Field
         label="At"
         optional
-        description={`At once if empty; in your time, ${VIEWER_ZONE}.`}
+        description={`Leave this empty to start at once. The time is in your zone, ${VIEWER_ZONE}.`}
         error={errors.runAt?.message}
       >
         <Input type="datetime-local" {...form.register('runAt')} />

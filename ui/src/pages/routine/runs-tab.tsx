@@ -31,7 +31,7 @@ export default function RunsTab({ routineId }: { readonly routineId: string }) {
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={Play} title="No runs yet">
-              Run it once to see what it says.
+              Run the routine once to see its result.
             </EmptyState>
           ) : (
             <>

@@ -20,15 +20,15 @@ export default function ToolsTab({ routine }: { readonly routine: Shape<'Routine
   );
   if (routine.callableTools.length === 0) {
     return (
-      <EmptyState icon={Wrench} title="It may call no tool" action={manage}>
-        Its runs only write. Give it the tools of a connection, each confirmed by you.
+      <EmptyState icon={Wrench} title="This routine may call no tool" action={manage}>
+        Runs of this routine only write. Give the routine tools of a connection; you confirm each tool.
       </EmptyState>
     );
   }
   return (
     <Section
       title="What a run may call"
-      description="A person has confirmed each. Calls of held tools wait in the inbox."
+      description="A person has confirmed each tool. Calls of held tools wait in the inbox."
       actions={manage}
     >
       <ul className="divide-y divide-line rounded-lg border border-line bg-surface">

@@ -57,7 +57,7 @@ function Found({ rows, isComplete, onClear }: FoundProps) {
   if (!isComplete) return <p className="py-4 text-center text-base text-muted">Looking through the other routines</p>;
   return (
     <EmptyState icon={SearchX} title="No routine fits" action={<Button onClick={onClear}>Show all</Button>}>
-      Nothing has this state and this name.
+      No routine has this state and this name.
     </EmptyState>
   );
 }

@@ -21,11 +21,11 @@ function QuestionsOf({ runId }: { readonly runId: string }) {
   if (asked.data?.length === 0) return null;
   return (
     <Section
-      title="It asks you"
+      title="The run asks you"
       description="The run continued without the answer; later runs get it."
       className="mt-8"
     >
-      <Await of={asked} skeleton={<SkeletonRows rows={2} />} errorTitle="Its questions could not be read">
+      <Await of={asked} skeleton={<SkeletonRows rows={2} />} errorTitle="The questions of this run could not be read">
         {(questions) => (
           <ul className="flex flex-col gap-3">
             {questions.map((each) => (
@@ -50,7 +50,7 @@ export function Rehearsal({ run }: { readonly run: Run }) {
       </Notice>
       <Section title="Would have done" className="mt-8">
         {run.wouldHaveDone.length === 0 ? (
-          <p className="text-base text-muted">Nothing: it asked for no call that may write.</p>
+          <p className="text-base text-muted">Nothing: the run asked for no call that may write.</p>
         ) : (
           <ol className="flex flex-col gap-3">
             {run.wouldHaveDone.map(({ stepIndex, name, connectionName, arguments: given }) => (

@@ -19,7 +19,7 @@ type Items = Pick<RunChanges, 'added' | 'removed' | 'changed' | 'by'>;
 export function Comparison({ changes }: { readonly changes: RunChanges }) {
   const projectId = useProjectId();
   const { against, unchangedRuns } = changes;
-  if (against === null) return 'The first of its kind: all of it is new.';
+  if (against === null) return 'The first result with data: all of it is new.';
   const last = (
     <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: against }}>
       the last delivered run

@@ -18,8 +18,8 @@ type Delivery = Shape<'WebhookDelivery'>;
 
 /** Says why the webhook was not called. A routine without a webhook needs no words. */
 const WITHHELD: Readonly<Record<string, string>> = {
-  no_change: 'Not told about this run: the routine delivers changes, and this run found none.',
-  not_failed: 'Not told about this run: the routine delivers failures only.',
+  no_change: 'The webhook got nothing about this run: the routine delivers changes, and this run found none.',
+  not_failed: 'The webhook got nothing about this run: the routine delivers failures only.',
 };
 
 /** Lists the deliveries to the routine's webhook with every attempt, or the reason for none. */
@@ -128,8 +128,8 @@ function DeliveryBox({ run, title, delivery, isSending, onSend }: DeliveryBoxPro
 }
 
 function blockedBy(run: Run, isOpen: boolean): string | undefined {
-  if (run.contentErasedAt !== null) return 'What was sent is erased.';
-  return isOpen ? 'It is still being delivered.' : undefined;
+  if (run.contentErasedAt !== null) return 'The sent content is erased.';
+  return isOpen ? 'The delivery is still under way.' : undefined;
 }
 
 function Attempt({ attempt }: { attempt: Delivery['attempts'][number] }) {
@@ -161,13 +161,13 @@ function Attempt({ attempt }: { attempt: Delivery['attempts'][number] }) {
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  failed: 'Mail that it failed',
+  failed: 'Mail that the run failed',
   paused: 'Mail that the routine is paused',
   budget: 'Mail that a budget runs out',
-  partial: 'Mail that it was done in part',
-  recovered: 'Mail that it works again',
+  partial: 'Mail that the run succeeded in part',
+  recovered: 'Mail that the routine works again',
   held: 'Mail that a call waits',
-  question: 'Mail that it asks a question',
+  question: 'Mail that the run asks a question',
   digest: 'Digest',
   success_ping: 'Ping to the monitor',
   result: 'Mail of the result',

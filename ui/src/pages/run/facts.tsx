@@ -44,7 +44,7 @@ export function Facts({ run }: { readonly run: RunDetail }) {
             className="inline-flex w-fit items-center gap-1.5 rounded-sm text-sm font-medium text-accent-ink hover:underline"
           >
             <ExternalLink aria-hidden className="size-3.5" strokeWidth={1.75} />
-            Its workflow in Temporal
+            The workflow in Temporal
           </a>
         )}
       </Fold>
@@ -198,7 +198,7 @@ export function Gate({ gate }: { readonly gate: GateVerdict | null }) {
   return (
     <section className="mt-6" aria-labelledby="gate">
       <h2 id="gate" className="mb-2 text-sm font-semibold text-ink">
-        Checked before it ran
+        Checked before the run
       </h2>
       <p className="text-sm text-ink">{wordsOf(gate)}</p>
       <p className="mt-0.5 text-xs text-muted wrap-anywhere">
@@ -220,11 +220,11 @@ export function Gate({ gate }: { readonly gate: GateVerdict | null }) {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  first: 'There was nothing to compare with yet, so the model was asked.',
+  first: 'There was no earlier value to compare with, so the model was asked.',
   changed: 'The value had changed, so the model was asked.',
   not_empty: 'The value was not empty, so the model was asked.',
   manual: 'A user started this run, so the model was asked in any case.',
-  quiet_too_long: 'Ran because the longest quiet time had passed.',
+  quiet_too_long: 'The longest quiet time had passed, so the model was asked.',
   unchanged: 'The value had not changed, so the model was not asked.',
   empty: 'The value was empty, so the model was not asked.',
 };

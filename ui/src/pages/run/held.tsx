@@ -23,7 +23,7 @@ function Held({ runId }: { readonly runId: string }) {
       description="The run went on without these calls."
       className="mt-8 first:mt-8 print:hidden"
     >
-      <Await of={held} skeleton={<SkeletonRows rows={2} />} errorTitle="Its held calls could not be read">
+      <Await of={held} skeleton={<SkeletonRows rows={2} />} errorTitle="The held calls of this run could not be read">
         {(actions) => (
           <ul className="border-t border-line">
             {actions

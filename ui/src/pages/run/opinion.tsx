@@ -69,7 +69,7 @@ export function Opinion({ run }: { readonly run: Shape<'RunDetail'> }) {
             setNote(undefined);
           }}
         >
-          <Field label="Because" description="It is shown when the instructions of this routine are edited.">
+          <Field label="Because" description="This note is shown to people who edit the instructions of this routine.">
             <Textarea rows={2} maxLength={1_000} value={note} onChange={({ target }) => setNote(target.value)} />
           </Field>
           <Button size="sm" type="submit" busy={give.isSending}>

@@ -118,8 +118,8 @@ function Detail({ run, status, live }: DetailProps) {
         {run.contentErasedAt !== null && (
           <Notice className="mt-4">
             <span>
-              Its texts were erased <Time at={run.contentErasedAt} as="relative" />, as the project keeps them only so
-              long. What it cost and how it ended stay on record.
+              The texts of this run were erased <Time at={run.contentErasedAt} as="relative" />, because the project
+              keeps texts only for a time. The cost and the outcome stay on record.
             </span>
           </Notice>
         )}

@@ -40,7 +40,7 @@ export function Questions({ run }: { readonly run: Shape<'RunDetail'> }) {
       >
         <Field
           label="Your question"
-          description="A run of this version answers it. It counts towards budgets, and changes nothing in the routine."
+          description="A run of this version answers the question. That run counts towards budgets, and changes nothing in the routine."
           error={ask.error === null ? undefined : errorInWords(ask.error)}
         >
           <Textarea
@@ -85,7 +85,7 @@ function Answer({ of: { id, message, state, errorMessage, result, createdAt } }:
         )}
         <p className="mt-2 text-xs text-faint">
           <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: id }}>
-            Its run
+            Run of this answer
           </TextLink>
           , <Time at={createdAt} as="relative" />
         </p>
@@ -105,7 +105,7 @@ export function Asked({ run: { message, followsUp } }: { readonly run: Shape<'Ru
       </p>
       <p className="mt-1 text-sm">
         <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: followsUp }}>
-          The result that it asks about
+          The result that the question is about
         </TextLink>
       </p>
     </div>

@@ -31,7 +31,7 @@ export default function ShareDialog({ runId, onClose }: ShareProps) {
       onClose={onClose}
       size="md"
       title="Share this result"
-      description="Everyone who has a link reads this result and its data, without a sign-in, until the link ends. It shows no instructions, steps or costs."
+      description="Everyone who has a link can read this result and its data, without a sign-in, until the link ends. The link shows no instructions, steps or costs."
     >
       <Await of={bothOf(project, links)} skeleton={<SkeletonText lines={4} />}>
         {([{ sharedLinksEnabled }, held]) =>
@@ -43,7 +43,7 @@ export default function ShareDialog({ runId, onClose }: ShareProps) {
           ) : (
             <Notice>
               <span>
-                This project shares no results. An owner or admin switches it on in its{' '}
+                This project shares no results. An owner or admin can switch links on in the{' '}
                 <TextLink to="/p/$projectId/settings" params={{ projectId }} search={{ tab: 'notifications' }}>
                   settings
                 </TextLink>
@@ -85,7 +85,7 @@ function NewLink({ runId }: { readonly runId: string }) {
       {url != null && (
         <div role="status">
           <CopyField value={url} label="Copy the link" />
-          <p className="mt-1 text-sm text-muted">Copy it now: it is not shown again.</p>
+          <p className="mt-1 text-sm text-muted">Copy the link now: it is not shown again.</p>
         </div>
       )}
       <FormError message={errorInWords(make.error)} />

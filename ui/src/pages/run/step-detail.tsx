@@ -34,7 +34,7 @@ export function ReadStep({ runId, step, ...rest }: StepDetailProps & { readonly 
     query: { cursor: String(step.index - 1), limit: 1 },
   });
   return (
-    <Await of={read} skeleton={<Skeleton className="w-40" />} errorTitle="Its texts could not be read">
+    <Await of={read} skeleton={<Skeleton className="w-40" />} errorTitle="The texts of this step could not be read">
       {([whole = step]) => <StepDetail step={whole} {...rest} />}
     </Await>
   );
@@ -48,7 +48,7 @@ export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
       <KeyValue inline facts={step.tool === null ? modelFacts(step) : toolFacts(step, step.tool)} />
       {step.attempt > 1 && (
         <Notice tone="warn">
-          This is attempt {step.attempt}. An earlier one broke off; the provider may have billed it without telling us.
+          This is attempt {step.attempt}. An earlier attempt broke off; the provider may have billed it unseen.
         </Notice>
       )}
       {step.errorMessage !== null && <Notice tone={TONES[badge] ?? 'warn'}>{drawn(step.errorMessage)}</Notice>}
@@ -124,7 +124,7 @@ function toolFacts(step: Step, tool: NonNullable<Step['tool']>): Fact[] {
 
 function Source({ tool }: { tool: NonNullable<Step['tool']> }) {
   const { toolName, connectionId, connectionName } = tool;
-  if (toolName === null) return 'nothing: this run has no such tool';
+  if (toolName === null) return 'none: this run has no such tool';
   if (connectionId === null) return 'the service itself';
   return <ConnectionName id={connectionId} name={connectionName} />;
 }
@@ -132,12 +132,12 @@ function Source({ tool }: { tool: NonNullable<Step['tool']> }) {
 /** Says whether the call of a held tool waits for a person, or which rule let the call through. */
 function Permission({ tool: { action, rule } }: { tool: NonNullable<Step['tool']> }) {
   const projectId = useProjectId();
-  if (rule !== null) return <Notice>A standing rule let it through. {drawn(rule.words)}.</Notice>;
+  if (rule !== null) return <Notice>A standing rule let this call through. {drawn(rule.words)}.</Notice>;
   if (action === null) return null;
   return (
     <Notice>
       <span>
-        It was not made here. It was held for a person, in the{' '}
+        This call was not made. It waits for a person in the{' '}
         <TextLink to="/p/$projectId/inbox" params={{ projectId }} search={{ action: action.id }}>
           inbox
         </TextLink>
@@ -159,7 +159,7 @@ function ToolCall({ tool }: { tool: NonNullable<Step['tool']> }) {
       <Part label="Structured result" text={tool.structured} length={tool.structuredLength} />
       {tool.attachments.length > 0 && (
         <div>
-          <p className="mb-1 text-xs text-faint">Besides, by description only</p>
+          <p className="mb-1 text-xs text-faint">Other content, of which only the description is kept</p>
           <ul className="flex flex-col gap-0.5 text-sm text-ink">
             {tool.attachments.map(({ kind, mimeType, bytes, uri, sha256 }, index) => (
               <li key={`${sha256 ?? uri ?? kind}-${index}`} className="wrap-anywhere">

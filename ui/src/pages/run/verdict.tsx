@@ -77,7 +77,7 @@ const HEADLINES: Readonly<Record<string, string>> = {
   partial: 'Succeeded in part',
   failed: 'Failed',
   cancelled: 'Cancelled',
-  skipped: 'Skipped: it did not run',
+  skipped: 'Skipped: this occurrence did not run',
 };
 
 function headlineOf(run: RunDetail): string {
@@ -90,8 +90,8 @@ const STREAMS: Readonly<Partial<Record<FollowStatus, string>>> = {
   connecting: 'Connecting',
   live: 'Live',
   reconnecting: 'Connection lost; trying again',
-  polling: 'Live updates do not come through; looking every few seconds',
-  refused: 'You may not follow this run any more',
+  polling: 'Live updates do not come through; this page reads the run every few seconds',
+  refused: 'You may no longer follow this run',
 };
 
 /** Describes the first open step, or the one after the last. */

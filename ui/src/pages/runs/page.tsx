@@ -58,7 +58,7 @@ export function RunsPage() {
                 </ButtonLink>
               }
             >
-              Run a routine once to see what it says.
+              Run a routine once to see its result.
             </EmptyState>
           );
         }}

@@ -38,7 +38,7 @@ function Nothing() {
     <>
       <h1 className="sr-only">Nothing is shared here</h1>
       <EmptyState icon={Link2Off} title="This link shows no result">
-        It is incomplete, or it has ended. Ask the person who gave it to you for another one.
+        The link is incomplete, or it has ended. Ask the person who gave you the link for a new one.
       </EmptyState>
     </>
   );
@@ -67,7 +67,7 @@ function Result({ shared }: { readonly shared: Shape<'SharedResult'> }) {
         </div>
       )}
       <p className="mt-8 text-sm text-muted">
-        A model wrote this. It was shared by a link, which ends <Time at={expiresAt} as="relative" />.
+        A model wrote this result. The link to it ends <Time at={expiresAt} as="relative" />.
       </p>
     </article>
   );

@@ -139,11 +139,11 @@ function DeleteSkill({ open, id, name, onClose, onDeleted }: DeleteSkillProps) {
 }
 
 function use(routines: number | undefined, hasMore: boolean): string {
-  if (routines === undefined) return 'Routines that have it attached continue without it.';
-  if (routines === 0) return 'No routine uses it.';
+  if (routines === undefined) return 'Routines that use this skill continue without it.';
+  if (routines === 0) return 'No routine uses this skill.';
   const these = hasMore ? `More than ${routines} routines` : plural(routines, 'routine');
   const isOne = routines === 1 && !hasMore;
-  return `${these} ${isOne ? 'uses' : 'use'} it, and ${isOne ? 'continues' : 'continue'} without it from the next run on.`;
+  return `${these} ${isOne ? 'uses' : 'use'} this skill, and ${isOne ? 'continues' : 'continue'} without it from the next run on.`;
 }
 
 type Revision = Shape<'SkillRevision'>;
@@ -161,7 +161,7 @@ function StillOlder({ skill }: { readonly skill: Shape<'SkillDetail'> }) {
               `${plural(routines, 'routine')} still ${routines === 1 ? 'runs' : 'run'} revision ${revision}.`,
           )
           .join(' ')}{' '}
-        On the page of each: run it once, then use the new text.
+        On the page of each routine: run the routine once, then use the new text.
       </span>
     </Notice>
   );
@@ -174,7 +174,7 @@ function Revisions({ id }: { readonly id: string }) {
     query: { limit: 20 },
   });
   return (
-    <Section title="Revisions" description="Scheduled runs use the one from their activation.">
+    <Section title="Revisions" description="Scheduled runs use the revision from the activation of their routine.">
       <Await of={revisions} skeleton={<SkeletonRows rows={2} />} errorTitle="The revisions could not be read">
         {(rows) => (
           <ul className="divide-y divide-line rounded-lg border border-line bg-surface">

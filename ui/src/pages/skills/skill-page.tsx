@@ -70,16 +70,16 @@ function CuratedSkill({ skill, slug }: { readonly skill: Skill; readonly slug: s
         <div className="min-w-0">
           <Section
             title="What it works on"
-            description="The routine provides these, by its tools or in its instructions."
+            description="The routine provides this data, by its tools or in its instructions."
           >
             <Needs skill={skill} />
           </Section>
           {sample !== undefined && (
-            <Section title="A result looks like this" description="Its names and figures are invented." boxed>
+            <Section title="A result looks like this" description="The names and figures are invented." boxed>
               <RichText text={sample} />
             </Section>
           )}
-          <Section title="Instructions" description="What the model is told, word for word.">
+          <Section title="Instructions" description="The model gets exactly this text.">
             <Box className="p-0!">
               <Fold summary={`${count(skill.length)} characters`}>
                 <RichText text={skill.instructions} />
@@ -129,12 +129,12 @@ function Suggested({ schedule }: { readonly schedule: string }) {
 /** Lists the needs of the skill, and how a routine meets them. */
 function Needs({ skill }: { readonly skill: Skill }) {
   const projectId = useProjectId();
-  if (skill.needs.length === 0) return <p className="text-base text-ink">The instructions of the routine alone.</p>;
+  if (skill.needs.length === 0) return <p className="text-base text-ink">Only the instructions of the routine.</p>;
   return (
     <p className="text-base text-ink">
       {capitalized(new Intl.ListFormat(LOCALE).format(skill.needs.map(needText)))}.{' '}
       <TextLink to="/p/$projectId/connections" params={{ projectId }}>
-        Connect a service that offers them
+        Connect a service that offers this data
       </TextLink>
       , or write the data into the instructions.
     </p>

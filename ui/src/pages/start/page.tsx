@@ -46,7 +46,7 @@ function Choose({ all }: { readonly all: readonly Blueprint[] }) {
     <>
       <PageHeader
         title="Begin with a template"
-        description="A routine is work that a model does again and again, on a schedule. Choose one to see it run. You can change everything afterwards."
+        description="A routine is work that a model does again and again, on a schedule. Choose a template to see a routine run. You can change everything afterwards."
         actions={
           <ButtonLink to="/p/$projectId/routines/new" params={{ projectId }}>
             Write your own
@@ -190,7 +190,7 @@ function Questions({ blueprint, model }: QuestionsProps) {
           >
             Create and run once
           </Button>
-          <span className="text-sm text-muted">It runs by itself only after you activate it.</span>
+          <span className="text-sm text-muted">The routine runs by itself only after you activate it.</span>
         </div>
       </div>
       <Box className="self-start">

@@ -104,7 +104,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
       action={isChanged(policy) ? 'Confirm the new definition' : ACTIONS[mode]}
     >
       <RadioCards
-        label="How it is called"
+        label="How runs call the tool"
         columns={2}
         options={MODES}
         value={mode}
@@ -125,7 +125,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
         <Field
           label="Calls in one run, at most"
           optional
-          description="Empty for no limit of its own."
+          description="Leave this empty for no limit."
           error={errors.maxCallsPerRun?.message}
           className="max-w-80"
         >
@@ -134,7 +134,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
         <Field
           label="Only with these arguments"
           optional
-          description="A JSON Schema that every call has to satisfy besides the tool's own."
+          description="A JSON Schema that every call has to satisfy in addition to the schema of the tool."
           error={errors.argumentSchema?.message}
         >
           <Textarea
@@ -151,11 +151,11 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
 }
 
 const MODES = [
-  { value: 'automatic', label: 'Automatic', description: 'Runs call it by themselves.' },
+  { value: 'automatic', label: 'Automatic', description: 'Runs call the tool by themselves.' },
   {
     value: 'hold',
     label: 'Hold for approval',
-    description: 'Each call waits in the inbox, and the run goes on without it.',
+    description: 'Each call waits in the inbox, and the run goes on without the result.',
   },
 ] as const;
 
@@ -185,14 +185,14 @@ function factsOf(policy: Policy, connection: ConfirmToolProps['connection']) {
 
 function accountOf({ auth, accountLabel }: Shape<'Connection'>): string {
   if (accountLabel !== null) return accountLabel;
-  return auth === 'none' ? 'None, as no credentials are sent' : 'The owner of the credentials';
+  return auth === 'none' ? 'None, because no credentials are sent' : 'The owner of the credentials';
 }
 
 function Definition({ policy }: { readonly policy: Policy }) {
   const now = definitionText(policy);
   if (!isChanged(policy)) {
     return (
-      <Fold className="-mx-3" summary={<span className="text-sm text-ink">What the server says about it</span>}>
+      <Fold className="-mx-3" summary={<span className="text-sm text-ink">What the server says about the tool</span>}>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </Fold>
     );
@@ -201,7 +201,7 @@ function Definition({ policy }: { readonly policy: Policy }) {
     return (
       <>
         <Notice tone="warn">
-          The definition has changed since it was confirmed. The earlier definition is not kept.
+          The definition has changed since a person confirmed it. The earlier definition is not kept.
         </Notice>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </>
@@ -209,7 +209,7 @@ function Definition({ policy }: { readonly policy: Policy }) {
   }
   return (
     <div className="flex flex-col gap-1.5">
-      <p className="text-sm font-medium text-ink">What has changed since it was confirmed</p>
+      <p className="text-sm font-medium text-ink">What has changed since the confirmation</p>
       <TextDiff label="What has changed" before={definitionText(policy.confirmedDefinition)} after={now} />
     </div>
   );

@@ -16,18 +16,19 @@ export const GROUPS: readonly Group[] = [
   {
     effect: 'reads',
     title: 'Read-only',
-    description: 'The server says that these change nothing. That is not verified.',
+    description: 'The server says that these tools change nothing. The claim is not verified.',
   },
   {
     effect: 'writes',
     title: 'Writes',
-    description: 'The server says that these add or change something and destroy nothing. That is not verified.',
+    description:
+      'The server says that these tools add or change something and destroy nothing. The claim is not verified.',
   },
   {
     effect: 'destroys',
     title: 'Destructive',
     description:
-      'The server says that these may delete or overwrite something, or says nothing, which counts the same.',
+      'The server says that these tools may delete or overwrite something, or says nothing, which counts the same.',
   },
 ];
 
@@ -45,14 +46,14 @@ export function saysNothing({ annotations }: Pick<Policy, 'annotations'>): boole
 }
 
 const CLAIMS: Readonly<Record<Effect, string>> = {
-  reads: 'That it changes nothing. This is not verified.',
-  writes: 'That it adds or changes something, and destroys nothing. This is not verified.',
-  destroys: 'That it may delete or overwrite something.',
+  reads: 'The tool changes nothing. The claim is not verified.',
+  writes: 'The tool adds or changes something, and destroys nothing. The claim is not verified.',
+  destroys: 'The tool may delete or overwrite something.',
 };
 
 /** Writes a claim of the server about a tool in words. */
 export function claimText(policy: Pick<Policy, 'annotations'>): string {
-  return saysNothing(policy) ? 'Nothing. Treat it as one that may delete or overwrite.' : CLAIMS[effectOf(policy)];
+  return saysNothing(policy) ? 'None. Treat the tool as one that may delete or overwrite.' : CLAIMS[effectOf(policy)];
 }
 
 /** Returns true when the server's definition differs from the confirmed one. */

@@ -58,7 +58,7 @@ export function ToolsPage() {
           const rows = all.filter((policy) => connectionId === undefined || policy.connectionId === connectionId);
           return rows.length === 0 ? (
             <EmptyState icon={Wrench} title="No tools found yet">
-              Ask a connection for its tools. Nothing is callable before you confirm it, tool by tool.
+              Ask a connection for its tools. Runs can call a tool only after you have confirmed it.
             </EmptyState>
           ) : (
             <>
@@ -95,7 +95,7 @@ const DISABLE = verb<Shape<'ToolPolicy'>>()('patch', '/v1/routines/{routineId}/t
   question: ({ name }) => ({
     title: `Disable ${name}?`,
     description:
-      'Runs of this routine cannot call it any more, from their next call on. The routine goes back to draft.',
+      'Runs of this routine can no longer call this tool, from their next call on. The routine goes back to draft.',
     action: 'Disable tool',
   }),
   input: ({ routineId, id }) => ({ path: { routineId, policyId: id }, body: { state: 'disabled' as const } }),

@@ -23,7 +23,7 @@ export function Rules({ policies }: { readonly policies: readonly Policy[] }) {
   return (
     <Section
       title="Standing rules"
-      description="A call that meets a rule is made without a person. Make one from a call in the inbox."
+      description="A call that meets a rule is made without a person. You can make a rule from a call in the inbox."
     >
       <div className="flex flex-col gap-5">
         {held.map((policy) => (
@@ -43,10 +43,10 @@ function RulesOf({ policy }: { readonly policy: Policy }) {
   return (
     <div>
       <h3 className="mb-1 font-mono text-sm text-ink wrap-anywhere">{drawn(name)}</h3>
-      <Await of={rules} skeleton={<SkeletonRows rows={1} />} errorTitle="Its rules could not be read">
+      <Await of={rules} skeleton={<SkeletonRows rows={1} />} errorTitle="The rules of this tool could not be read">
         {(all) =>
           all.length === 0 ? (
-            <p className="text-sm text-muted">None. Each call waits for a person.</p>
+            <p className="text-sm text-muted">No rules: each call waits for a person.</p>
           ) : (
             <ul className="border-t border-line">
               {all.map((rule) => (
@@ -90,7 +90,7 @@ function RuleRow({ rule, policy }: { readonly rule: Rule; readonly policy: Polic
 /** Says why a rule permits no more calls; undefined while it does. */
 function endOf(rule: Rule, { definitionHash }: Policy, now: Date): string | undefined {
   if (rule.revokedAt !== null) return 'Revoked';
-  if (rule.definitionHash !== definitionHash) return 'Ended with its definition';
+  if (rule.definitionHash !== definitionHash) return 'Ended, because the definition changed';
   if (rule.expiresAt !== null && Date.parse(rule.expiresAt) <= now.getTime()) return 'Expired';
   return rule.maxUses !== null && rule.uses >= rule.maxUses ? 'Used up' : undefined;
 }

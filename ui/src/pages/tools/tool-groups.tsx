@@ -87,11 +87,11 @@ function PolicyState({ policy }: { readonly policy: Policy }) {
   const { state, vanishedAt, maxCallsPerRun, warnings } = policy;
   const leftOut = warnings.find(({ code }) => code === 'schema_left_out');
   if (vanishedAt !== null) {
-    return <Badge title="The server no longer lists it.">Gone</Badge>;
+    return <Badge title="The server no longer lists this tool.">Gone</Badge>;
   }
   if (isChanged(policy)) {
     return (
-      <Badge tone="warn" title="It is not what was confirmed any more; runs do not call it.">
+      <Badge tone="warn" title="The definition differs from the confirmed one, so runs do not call this tool.">
         <Dot tone="warn" />
         Changed
       </Badge>

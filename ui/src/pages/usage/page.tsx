@@ -65,7 +65,7 @@ export function UsagePage() {
         >
           {(data) =>
             data.total.steps === 0 ? (
-              <EmptyState icon={ChartNoAxesColumn} title="Nothing used in this time">
+              <EmptyState icon={ChartNoAxesColumn} title="No usage in this time">
                 Usage appears here with the first step of a run.
               </EmptyState>
             ) : (
@@ -103,7 +103,7 @@ const DAY_MS = 86_400_000;
 function Allowances() {
   const billing = useRead('/v1/billing', {}, { everyMs: 60_000 });
   return (
-    <Section title="This period" description="What all projects of the organization use of its plan together.">
+    <Section title="This period" description="How much of the plan all projects of the organization use together.">
       <Await of={billing} skeleton={<Skeleton className="h-16" />} errorTitle="The allowances could not be read">
         {(data) => <Meters billing={data} />}
       </Await>
@@ -140,6 +140,6 @@ function Meters({ billing }: { readonly billing: Shape<'Billing'> }) {
 function paceOf(used: number, allowed: number, passed: number): string {
   if (used === 0 || passed < 0.03) return '';
   const expected = used / passed;
-  if (expected <= allowed) return `At this pace: ${count(Math.round(expected))} by the end.`;
-  return `At this pace they are used up when ${share(allowed / expected)} of the period has passed.`;
+  if (expected <= allowed) return `At this pace, ${count(Math.round(expected))} are used by the end.`;
+  return `At this pace, all are used up when ${share(allowed / expected)} of the period has passed.`;
 }

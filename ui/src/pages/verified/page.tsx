@@ -24,7 +24,7 @@ export function VerifiedPage() {
   return (
     <AuthFrame
       title="This link is no longer valid"
-      description="It has been used, or is older than an hour. Sign in, and you can have another one mailed."
+      description="The link has been used, or is older than an hour. Sign in to have a new link mailed."
     >
       <div>
         <ButtonLink kind="primary" to="/sign-in">

@@ -32,7 +32,7 @@ export function VersionsPage() {
       <PageHeader
         title="Versions"
         documentTitle={`Versions of ${routine.data?.name ?? 'a routine'}`}
-        description="Each change of what its runs do makes a version. A run executes the version that it was made with."
+        description="Each change to the work of a routine makes a version. A run executes the version that was current when the run was made."
         back={{
           label: routine.data?.name ?? 'Routine',
           link: { to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } },

@@ -40,7 +40,9 @@ export function VersionDetail({ routineId, version, isCurrent, isArchived, state
           routineId={routineId}
           revision={revision}
           state={state}
-          disabledReason={isArchived ? 'The routine is archived.' : isCurrent ? 'It is the current one.' : undefined}
+          disabledReason={
+            isArchived ? 'The routine is archived.' : isCurrent ? 'This is the current version.' : undefined
+          }
         />
       }
     >
@@ -66,7 +68,7 @@ const RESTORE = verb<Restorable>()('post', '/v1/routines/{routineId}/versions/{r
   icon: RotateCcw,
   question: ({ revision, state }) => ({
     title: `Restore version ${revision}?`,
-    description: `What it said becomes a new version.${state === 'active' ? ' The routine returns to draft, and leaves its schedule until a run of it succeeds and you activate it again.' : ' It needs a good run before it can be activated.'} Name, schedule, budget and the tools of connections stay as they are.`,
+    description: `The content of this version becomes a new version.${state === 'active' ? ' The routine returns to draft, and leaves its schedule until a run succeeds and you activate the routine again.' : ' The routine needs a good run before it can be activated.'} Name, schedule, budget and the tools of connections stay as they are.`,
     action: 'Restore',
     kind: 'primary',
   }),

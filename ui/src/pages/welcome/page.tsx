@@ -23,7 +23,7 @@ export function WelcomePage() {
   return (
     <AuthFrame
       title="You belong to no organization"
-      description="Found one, or open the link of an invitation. Routines belong to a project of an organization."
+      description="Create an organization, or open the link of an invitation. Routines belong to a project of an organization."
     >
       <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
         <Field label="Name of the organization" error={errors.name?.message}>

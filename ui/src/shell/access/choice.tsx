@@ -51,7 +51,7 @@ export function useAccessChoice(asked?: readonly Scope[]): Choice {
 /** Says why a person cannot give access yet; undefined when they can. */
 export function reasonAgainst({ project, level }: Pick<Choice, 'project' | 'level'>) {
   if (project === undefined) return 'Choose a project.';
-  return level === undefined ? 'This is given by owners and admins.' : undefined;
+  return level === undefined ? 'Only owners and admins can give this access.' : undefined;
 }
 
 /** Asks for the project and the level of access, and shows the scopes of the level. */
@@ -60,7 +60,7 @@ export function AccessChoice({ choice }: { readonly choice: Choice }) {
   const nameOf = (id: string) => organizations.find((each) => each.id === id)?.name ?? '';
   return (
     <>
-      <Field label="Project" description="It can reach this project and no other.">
+      <Field label="Project" description="The access is limited to this project.">
         <Select
           options={(projects ?? []).map(({ id, name, organizationId }) => ({
             value: id,
@@ -84,7 +84,7 @@ export function AccessChoice({ choice }: { readonly choice: Choice }) {
           value={level?.value ?? 'read'}
           onChange={choice.chooseLevel}
         />
-        {mayOnlyRead && <p className="text-sm text-muted">Access that changes things is given by owners and admins.</p>}
+        {mayOnlyRead && <p className="text-sm text-muted">Only owners and admins can give write access.</p>}
         {level !== undefined && <Scopes scopes={level.scopes} />}
       </div>
     </>

@@ -34,7 +34,7 @@ const LEVELS: readonly Level[] = [
   {
     value: 'run',
     label: 'Run',
-    description: 'Also starts and cancels runs, which spend.',
+    description: 'Also starts and cancels runs, which cost money.',
     scopes: [...READING, 'runs:write'],
   },
   {

@@ -36,9 +36,9 @@ export default function AddDialog({ onClose }: { readonly onClose: () => void })
       onClose={onClose}
       size="md"
       title="Add a second factor"
-      description="Scan this with an authenticator app, or type the key into it. Then enter the code that it shows. Your other sessions end with that."
+      description="Scan this code with an authenticator app, or type the key into the app. Then enter the code that the app shows. Your other sessions then end."
       action="Confirm code"
-      disabledReason={begun.data === undefined ? 'The key is still on its way.' : undefined}
+      disabledReason={begun.data === undefined ? 'The key is still being loaded.' : undefined}
       onSubmit={async ({ code }) => {
         try {
           const { recoveryCodes } = await confirm.sendAsync({
@@ -64,7 +64,7 @@ export default function AddDialog({ onClose }: { readonly onClose: () => void })
               <code className="grow font-mono text-sm text-ink">{inGroups(begun.data?.secret ?? '')}</code>
               <CopyButton text={begun.data?.secret ?? ''} label="Copy key" iconOnly />
             </div>
-            <span className="text-sm text-muted">By time, six digits, 30 seconds.</span>
+            <span className="text-sm text-muted">Time-based codes of six digits, valid for 30 seconds.</span>
           </div>
           <Field label="Code" error={form.formState.errors.code?.message}>
             <Input inputMode="numeric" autoComplete="one-time-code" className="font-mono" {...form.register('code')} />

@@ -20,8 +20,8 @@ export default function FactorDemanded() {
           </Button>
         }
       >
-        Its owner wants everybody to sign in with a code beside the password. With an authenticator app it takes a
-        minute, and this page opens.
+        The owner wants everybody to sign in with a code in addition to the password. Setting up an authenticator app
+        takes a minute, and this page opens.
       </EmptyState>
       {isAdding && (
         <AddDialog

@@ -21,7 +21,9 @@ export function FactorField({ form }: { readonly form: UseFormReturn<FactorValue
     <Field
       label={hasLost ? 'Recovery code' : 'Code'}
       description={
-        hasLost ? 'One of the ten that you stored. It is used up.' : 'The six digits that your authenticator shows.'
+        hasLost
+          ? 'One of the ten codes that you stored. Each code works once.'
+          : 'The six digits that your authenticator app shows.'
       }
       error={form.formState.errors.code?.message}
       aside={

@@ -35,7 +35,7 @@ export default function ProofQuestion({ onEnd }: { readonly onEnd: (proven: bool
       form={form}
       onClose={() => onEnd(false)}
       title="Confirm that it is you"
-      description="You signed in a while ago, and this changes who has access."
+      description="You signed in some time ago, and this action changes who has access."
       action="Confirm"
       onSubmit={async ({ code }) => {
         try {

@@ -18,7 +18,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
       open
       onClose={onClose}
       title="Your recovery codes"
-      description="Each signs you in once, should you lose the authenticator. They cannot be shown again: store them where you keep passwords, and not on the same device."
+      description="Each code signs you in once, if you lose the authenticator. The codes cannot be shown again: store them where you keep passwords, and not on the same device."
       secret={text}
       secretLabel="recovery codes"
     >

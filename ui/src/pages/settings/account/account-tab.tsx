@@ -67,7 +67,7 @@ function NameForm() {
     form.reset(body);
   });
   return (
-    <Section title="Name" description="As the others in your organizations see it.">
+    <Section title="Name" description="The name that other people in your organizations see.">
       <form onSubmit={submit} className="flex max-w-xl flex-col gap-3">
         <div className="flex items-end gap-2">
           <Field label="Your name" className="grow" error={errors.name?.message}>
@@ -107,11 +107,13 @@ function EmailForm() {
       }
     >
       {hasMail === false && (
-        <Notice className="max-w-xl">It cannot be changed here: this service has no mail server to confirm one.</Notice>
+        <Notice className="max-w-xl">
+          The address cannot be changed: without a mail server, a new one cannot be confirmed.
+        </Notice>
       )}
       {wanted !== undefined && (
         <Notice tone="good" className="mb-3 max-w-xl">
-          Open the link in the mail to {user.email} first, then the one in the mail to {wanted}.
+          Open the link in the mail to {user.email} first, then the link in the mail to {wanted}.
         </Notice>
       )}
       {hasMail === true && (

@@ -79,7 +79,7 @@ export function SecondFactor() {
         open={open === 'remove'}
         onClose={close}
         title="Remove your second factor?"
-        description="From then on your password alone signs you in. Your passkeys are removed too. Organizations that require a second factor are closed to you until you add one again."
+        description="Afterwards your password alone signs you in. Your passkeys are removed too. Organizations that require a second factor are closed to you until you add one again."
         action="Remove second factor"
         busy={remove.isSending}
         onConfirm={() => remove.send({ body: {} })}
@@ -102,7 +102,7 @@ function Passkeys({ passkeys }: PasskeysProps) {
     <div className="mt-3 flex flex-col gap-2">
       <h3 className="text-base font-medium text-ink">Passkeys</h3>
       <p className="text-sm text-muted">
-        A device or a password manager signs in for you, without the password. They are removed with the second factor.
+        A device or password manager signs you in without the password. Passkeys end with the second factor.
       </p>
       {passkeys.length > 0 && (
         <ul aria-label="Passkeys" className="divide-y divide-line border-y border-line">
@@ -141,7 +141,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
       form={form}
       onClose={onClose}
       title="Add a passkey"
-      description="Your browser asks where to keep it, and for a PIN or a finger."
+      description="Your browser asks where to keep the passkey, and for a PIN or a finger."
       action="Add passkey"
       onSubmit={async ({ name }) => {
         if (!(await addPasskey(name))) {

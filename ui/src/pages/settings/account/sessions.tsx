@@ -60,7 +60,7 @@ export function Sessions() {
     done: 'Session ended',
   });
   return (
-    <Section title="Sessions" description="Where you are signed in. End one to sign that device out.">
+    <Section title="Sessions" description="The devices where you are signed in. End a session to sign its device out.">
       <Await of={sessions} skeleton={<SkeletonRows rows={2} />} errorTitle="The sessions could not be read">
         {(rows) => (
           <DataTable

@@ -62,7 +62,9 @@ function McpSwitch({ mayChange }: { readonly mayChange: boolean }) {
         <Switch
           label="Let programs reach this project through MCP"
           description={
-            mayChange ? 'Off blocks all access through MCP. The API still works.' : 'Owners and admins switch it.'
+            mayChange
+              ? 'If this is off, no program has access through MCP. The API still works.'
+              : 'Only owners and admins can switch MCP on or off.'
           }
           checked={save.sent?.body.mcpEnabled ?? mcpEnabled}
           disabled={!mayChange || save.isSending}
@@ -84,7 +86,7 @@ function Assistants({ mayRevokeAll }: { readonly mayRevokeAll: boolean }) {
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={Bot} title="No assistants connected">
-              Add this service to an assistant as an MCP server, and it leads you here to connect.
+              Add this service to an assistant as an MCP server. The assistant then leads you here to connect.
             </EmptyState>
           ) : (
             <DataTable
@@ -156,7 +158,8 @@ const REVOKE = verb<Assistant>()('delete', '/v1/assistants/{assistantId}', {
   icon: Unplug,
   question: ({ clientName }) => ({
     title: `Revoke ${clientName ?? 'access'}?`,
-    description: 'It is refused from its next request on. To use it again, connect it again from there.',
+    description:
+      'From its next request on, the assistant is refused. To use it again, connect it again from the assistant.',
     action: 'Revoke access',
   }),
   input: ({ id }) => ({ path: { assistantId: id } }),

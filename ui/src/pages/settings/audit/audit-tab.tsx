@@ -23,7 +23,7 @@ export function AuditTab() {
           <Log organization={organization} />
         ) : (
           <EmptyState icon={ScrollText} title="For owners and admins">
-            They see who changed what in {organization.name}. Ask one of them.
+            Owners and admins see who changed what in {organization.name}. Ask one of them.
           </EmptyState>
         )
       }
@@ -48,7 +48,7 @@ function Log({ organization }: { readonly organization: Organization }) {
   );
   const isFiltered = action !== undefined || project !== undefined || person !== undefined;
   return (
-    <Section title="Audit log" description="Who changed what, when and from where. Nothing in it can be altered.">
+    <Section title="Audit log" description="Who changed what, when and from where. No entry can be altered.">
       <AuditFilters organizationId={organization.id} />
       <Await of={events} skeleton={<SkeletonRows />} errorTitle="The audit log could not be read">
         {(rows) =>

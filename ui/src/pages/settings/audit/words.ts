@@ -9,7 +9,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'organization.created': 'Organization created',
   'organization.renamed': 'Organization renamed',
   'organization.deleted': 'Organization deleted',
-  'organization.second_factor_set': 'Demand of a second factor changed',
+  'organization.second_factor_set': 'Requirement of a second factor changed',
   'project.created': 'Project created',
   'project.renamed': 'Project renamed',
   'project.deleted': 'Project deleted',

@@ -35,7 +35,7 @@ export function FactsTab() {
         <>
           <Section
             title="Project facts"
-            description="The facts for the routines of this project: brand terms, margin, markets, owners, permitted claims, voice. A routine gets them if its settings say so."
+            description="The facts for the routines of this project: brand terms, margin, markets, owners, permitted claims, voice. A routine gets these facts if its settings say so."
           >
             <FactsForm key={projectId} saved={{ facts: data, etag: facts.etag }} />
           </Section>
@@ -105,7 +105,7 @@ function FactsForm({ saved }: { readonly saved: Saved }) {
           busy={save.isSending}
           disabledReason={isDirty ? undefined : 'Nothing has changed.'}
         >
-          {theirs === undefined ? 'Save facts' : 'Save mine over theirs'}
+          {theirs === undefined ? 'Save facts' : 'Replace their version by mine'}
         </Button>
         {theirs !== undefined && <Button onClick={() => begin(theirs)}>Take theirs</Button>}
         {isDirty && theirs === undefined && (
@@ -130,7 +130,7 @@ Voice: plain, no exclamation marks`;
 
 function Standing({ facts: { version, createdAt, createdBy } }: Pick<Saved, 'facts'>) {
   if (createdAt === null) {
-    return 'No facts yet. Routines that use them are told that there are none.';
+    return 'No facts yet. Routines that use the facts are told that there are none.';
   }
   return (
     <>
@@ -159,9 +159,9 @@ function Conflict({ theirs, mine }: { readonly theirs: Shape<'ProjectFacts'>; re
     <div className="flex flex-col gap-2">
       <Notice tone="warn">
         <span>
-          {theirs.createdBy?.name ?? 'Another user'} has saved version {theirs.version} meanwhile. Nothing of yours is
-          saved yet. Lines with − are theirs only, lines with + yours only; copy into your text what you want to keep of
-          theirs.
+          {theirs.createdBy?.name ?? 'Another user'} has saved version {theirs.version} meanwhile. Your text is not
+          saved yet. Lines with − are only in that version, lines with + only in your text. Copy the lines that you want
+          to keep into your text.
         </span>
       </Notice>
       <TextDiff label="Their text against yours" before={theirs.text} after={mine} />

@@ -106,7 +106,7 @@ export function OneVersion({ version }: { readonly version: string }) {
               {createdBy?.name != null && <> by {createdBy.name}</>}
             </p>
             {text.trim() === '' ? (
-              <p className="text-base text-muted">It is empty.</p>
+              <p className="text-base text-muted">This version is empty.</p>
             ) : (
               <CodeBlock code={text} label="facts" wrap maxHeight="none" />
             )}

@@ -53,7 +53,7 @@ export function HandOverDialog({ open, onClose, organizationId, members }: HandO
       open={open}
       onClose={close}
       title="Hand over ownership"
-      description="The member that you choose becomes owner, and you become admin. Only an owner can change that back."
+      description="The member that you choose becomes owner, and you become admin. Only an owner can reverse this."
       actions={
         <>
           <Button onClick={close}>Cancel</Button>

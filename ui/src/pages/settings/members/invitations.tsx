@@ -53,7 +53,7 @@ const TAKE_BACK = verb<{ organizationId: string; invitation: Invitation }>()(
     danger: true,
     question: ({ invitation: { email } }) => ({
       title: 'Take the invitation back?',
-      description: `The link that ${email} got no longer works.`,
+      description: `The link that ${email} got will no longer work.`,
       action: 'Take back',
     }),
     input: ({ organizationId, invitation: { id } }) => ({ path: { organizationId, invitationId: id } }),
@@ -86,12 +86,12 @@ export function Invitations({ organization }: { readonly organization: Organizat
   );
   const resend = ({ email }: Invitation, role: Invitation['role']) => again.send({ path, body: { email, role } });
   return (
-    <Section title="Invitations" description="Each is valid for seven days and for its address only." actions={invite}>
+    <Section title="Invitations" description="Each one is valid for seven days and one address." actions={invite}>
       <Await of={invitations} skeleton={<SkeletonRows rows={2} />} errorTitle="The invitations could not be read">
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={MailPlus} title="No open invitations">
-              A person who accepts one sees all projects of the organization.
+              A person who accepts an invitation sees all projects of the organization.
             </EmptyState>
           ) : (
             <>
@@ -152,7 +152,7 @@ function InvitationLink({ invitation, onClose }: InvitationLinkProps) {
       open={invitation !== undefined}
       onClose={onClose}
       title="Hand over this link"
-      description={`This service sends no mail. Give the link to ${invitation?.email ?? 'them'} yourself: it cannot be shown again, and works for that address only.`}
+      description={`This service sends no mail. Give the link to ${invitation?.email ?? 'them'} yourself: the link cannot be shown again, and works for that address only.`}
       secret={`${location.origin}/invitations#${token}`}
       secretLabel="link of the invitation"
     />
@@ -193,7 +193,7 @@ function InviteDialog({ open, onClose, organizationId, onInvited }: InviteProps)
       open={open}
       onClose={close}
       title="Invite a person"
-      description="An earlier invitation of the same address is replaced."
+      description="The invitation replaces an earlier one to the same address."
       form={form}
       onSubmit={submit}
       action="Invite"

@@ -210,7 +210,7 @@ function EndSessionsDialog({ member, organization, onClose }: EndSessionsDialogP
         onClose();
       }}
       title={`Sign ${member?.name ?? 'the member'} out?`}
-      description={`With the next request each session of theirs asks who they are before it does anything in ${organization.name}. In other organizations they stay signed in.`}
+      description={`With the next request, each session of this member asks for a sign-in before it does anything in ${organization.name}. In other organizations the member stays signed in.`}
       action="End sessions"
       busy={end.isSending}
       error={errorInWords(end.error)}
@@ -223,8 +223,8 @@ function EndSessionsDialog({ member, organization, onClose }: EndSessionsDialogP
       }}
     >
       <Checkbox
-        label="End what programs may do for them here too"
-        description="Revokes the API keys that they made, those of their terminals too, and disconnects their assistants."
+        label="Also end the access of this member’s programs here"
+        description="Revokes the API keys that this member made, including those of terminals, and disconnects the member’s assistants."
         checked={endsPrograms}
         onChange={setEndsPrograms}
       />

@@ -49,8 +49,8 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
       title={isSelf ? `Leave ${organization.name}?` : `Remove ${member?.name ?? 'the member'}?`}
       description={
         isSelf
-          ? 'You lose access at once. Your own model accounts are signed out of its projects, and another member has to sign in to the connections that you signed in to. Only a member who stays can invite you again.'
-          : 'The access ends with the next request. Their own model accounts are signed out, and another member has to sign in to the connections that they signed in to. Routines and runs stay.'
+          ? 'You lose access at once. Your own model accounts are signed out of the organization’s projects, and another member has to sign in to the connections that you signed in to. Only a member who stays can invite you again.'
+          : 'This member loses access with the next request. The member’s own model accounts are signed out, and another member has to sign in to the connections that this member signed in to. Routines and runs stay.'
       }
       actions={
         <>
@@ -73,13 +73,13 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
     >
       {organization.role === 'owner' ? (
         <Checkbox
-          label={isSelf ? 'Keep the API keys that you made' : 'Keep the API keys that they made'}
-          description="They are revoked otherwise."
+          label={isSelf ? 'Keep the API keys that you made' : 'Keep the API keys that this member made'}
+          description="Otherwise the keys are revoked."
           checked={keepsKeys}
           onChange={setKeepsKeys}
         />
       ) : (
-        <p className="text-sm text-muted">The API keys that {isSelf ? 'you' : 'they'} made are revoked.</p>
+        <p className="text-sm text-muted">The API keys that {isSelf ? 'you' : 'this member'} made are revoked.</p>
       )}
       <FormError message={errorInWords(remove.error)} />
     </Dialog>

@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<Chat['kind'], string>> = {
 export function ChatsSection() {
   const chats = useRead('/v1/chats', {});
   return (
-    <Section title="Chats" description="Rooms that results of routines can be sent to. Each routine chooses its own.">
+    <Section title="Chats" description="Rooms for results of routines. Each routine chooses its own chats.">
       <Await of={chats} skeleton={<SkeletonRows rows={2} />} errorTitle="The chats could not be read">
         {(rows) =>
           rows.length === 0 ? (
@@ -67,7 +67,7 @@ function ChatRow({ chat: { id, name, kind, goneAt, goneReason } }: { readonly ch
       </span>
       {goneAt !== null && (
         <Notice tone="warn" className="w-full">
-          <span className="grow">The chat refuses this address ({goneReason}), and gets nothing more.</span>
+          <span className="grow">The chat refuses this address ({goneReason}), so nothing more is sent to it.</span>
           <NewAddress chatId={id} />
         </Notice>
       )}
@@ -92,7 +92,7 @@ function NewAddress({ chatId }: { readonly chatId: string }) {
         change.send({ path: { chatId }, body: { url: url.trim() } });
       }}
     >
-      <Field label="Another address" description="Of a new incoming webhook. Routines keep this chat.">
+      <Field label="Another address" description="The address of a new incoming webhook. Routines keep this chat.">
         <Input type="url" value={url} autoComplete="off" onChange={({ target }) => setUrl(target.value)} />
       </Field>
       <FormError message={errorInWords(change.error)} />
@@ -134,7 +134,7 @@ function NewChat() {
       </Field>
       <Field
         label="Address of its incoming webhook"
-        description="Everyone who has it can post there, so it is kept sealed."
+        description="Everyone who has the address can post in the chat, so the address is stored encrypted."
       >
         <Input type="url" value={url} autoComplete="off" onChange={({ target }) => setUrl(target.value)} />
       </Field>

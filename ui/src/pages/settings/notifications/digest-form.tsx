@@ -22,7 +22,7 @@ export function DigestSection({ projectId }: { readonly projectId: string }) {
   return (
     <Section
       title="Your digest"
-      description="One mail with what is new on Home since the last one: results worth reading, and what needs attention. Digests of several projects at the same hour come as one mail. If nothing is new, no mail is sent. Each person chooses for themselves."
+      description="One mail with the news on Home since the previous digest: results worth reading, and problems that need attention. Digests of several projects at the same hour come as one mail. If nothing is new, no mail is sent. Each person chooses for themselves."
     >
       <Await of={digest} skeleton={<SkeletonText lines={3} />} errorTitle="Your digest could not be read">
         {(chosen) => <DigestForm digest={chosen} projectId={projectId} />}
@@ -83,7 +83,7 @@ function DigestForm({ digest, projectId }: { digest: Digest; projectId: string }
       </div>
       {edited === undefined && digest.nextAt !== null && (
         <p className="text-sm text-muted">
-          Next one <Time at={digest.nextAt} zone={digest.timezone} />, if there is news.
+          Next digest <Time at={digest.nextAt} zone={digest.timezone} />, if there is news.
         </p>
       )}
       <FormError message={errorInWords(save.error)} />

@@ -28,7 +28,7 @@ export function NotificationsTab() {
           <SharingSection project={detail} />
           <Section
             title={`Mail about ${detail.name}`}
-            description="For the routines that say nothing of their own, and for the budgets of the project and its organization."
+            description="For routines without settings of their own, and for the budgets of the project and its organization."
           >
             {detail.mailDelivery === 'unavailable' && (
               <Notice tone="warn" className="mb-4 max-w-xl">
@@ -80,7 +80,7 @@ function MailForm({ project, organizationId, mayChange }: MailFormProps) {
         <legend className="mb-2 text-sm font-medium text-ink">Mail when</legend>
         <Events mail={mail} described disabled={!mayChange} onChange={setEdited} />
       </fieldset>
-      <Field label="To" description="Only confirmed addresses of people who are members by then.">
+      <Field label="To" description="Mail goes only to confirmed addresses of people who are members when it is sent.">
         <Select
           options={RECIPIENTS}
           disabled={!mayChange}

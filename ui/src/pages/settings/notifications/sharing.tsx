@@ -18,8 +18,8 @@ export function SharingSection({ project }: { readonly project: Shape<'ProjectDe
             label="Let people share single results by a link"
             description={
               mayChange(organization)
-                ? 'A link needs no sign-in, and ends after 90 days at the latest. Off ends all links for good.'
-                : 'Owners and admins switch it.'
+                ? 'A link needs no sign-in, and ends after 90 days at the latest. If you switch links off, all links end for good.'
+                : 'Only owners and admins can switch links on or off.'
             }
             checked={save.sent?.body.sharedLinksEnabled ?? project.sharedLinksEnabled}
             disabled={!mayChange(organization) || save.isSending}

@@ -40,7 +40,7 @@ export function OrganizationTab() {
 function Facts({ organization: { name, budget, createdAt } }: { organization: Organization }) {
   return (
     <Section title="Organization">
-      <Notice className="mb-4 max-w-xl">Its owners and admins change these settings.</Notice>
+      <Notice className="mb-4 max-w-xl">Only owners and admins can change these settings.</Notice>
       <KeyValue
         facts={[
           { label: 'Name', value: name },
@@ -70,7 +70,7 @@ function DemandFactor({ organization }: { readonly organization: Organization })
     <Section title="Sign-in">
       <Switch
         label="Require a second factor from every member"
-        description="Members without one have to add it before they see the organization. You need one yourself. API keys keep working."
+        description="Members without a second factor have to add one before they see the organization. You need one yourself. API keys keep working."
         checked={save.sent?.body.requiresSecondFactor ?? organization.requiresSecondFactor}
         disabled={save.isSending}
         onChange={(requiresSecondFactor) =>
@@ -139,7 +139,7 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
   return (
     <Section
       title="Organization"
-      description="The budget is what the runs of all its projects may spend together. Once it is used up, runs are skipped until the next day or month."
+      description="The budget limits the spending of all runs in all projects together. Once the budget is used up, runs are skipped until the next day or month."
     >
       <form onSubmit={submit} className="flex max-w-xl flex-col gap-4">
         <Field label="Name" error={errors.name?.message}>
@@ -182,7 +182,7 @@ function DeleteOrganization({ organization }: { readonly organization: Organizat
           </Button>
         }
       >
-        With all of its projects, routines, connections and API keys. Pause the active routines
+        This also deletes all projects, routines, connections and API keys. Pause the active routines
         {hasSubscription && ' and end the subscription'} first.
       </Danger>
       <ConfirmByNameDialog

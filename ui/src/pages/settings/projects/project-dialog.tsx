@@ -51,7 +51,7 @@ export function ProjectDialog({ project, onClose }: ProjectDialogProps) {
       onClose={onClose}
       size="md"
       title={`Settings of ${project.name}`}
-      description="The budget is what all runs of the project may spend together."
+      description="The budget limits the spending of all runs of the project together."
       form={form}
       onSubmit={submit}
       action="Save"
@@ -74,8 +74,8 @@ export function ProjectDialog({ project, onClose }: ProjectDialogProps) {
               </Field>
             </div>
             <p className="text-sm text-muted">
-              Empty keeps everything for as long as the service does. A shorter time also deletes older runs, for good.
-              Totals of usage stay.
+              Leave a field empty to keep everything for as long as the service does. A shorter time also deletes older
+              runs, for good. Totals of usage stay.
             </p>
           </>
         )}

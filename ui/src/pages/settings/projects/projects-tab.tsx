@@ -45,14 +45,14 @@ function Projects({ organization }: { readonly organization: Organization }) {
       description={
         isAdmin
           ? 'Routines, runs, connections and API keys belong to one project.'
-          : 'Owners and admins of the organization make and change projects.'
+          : 'Only owners and admins of the organization can make and change projects.'
       }
       actions={create}
     >
       <Await of={projects} skeleton={<SkeletonRows rows={3} />} errorTitle="The projects could not be read">
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState title="No projects">Make one to have a place for routines.</EmptyState>
+            <EmptyState title="No projects">Create a project to have a place for routines.</EmptyState>
           ) : (
             <>
               <DataTable
@@ -154,7 +154,7 @@ function DeleteProject({ project, onClose }: DeleteProjectProps) {
       open
       onClose={close}
       title={`Delete ${name}?`}
-      description="Its routines, runs, connections and API keys are out of reach at once; runs under way are cancelled. Pause its active routines first. This cannot be undone."
+      description="All access to its routines, runs, connections and API keys ends at once, and runs under way are cancelled. Pause the active routines first. This cannot be undone."
       action="Delete project"
       name={name}
       busy={remove.isSending}
