@@ -213,7 +213,7 @@ test('the inbox in all its states', async ({ api, visit }) => {
       name: 'chain',
       holds: true,
       path: seeing(COMMENT.id),
-      act: waitFor('It uses the result of create_issue, which waits too.'),
+      act: waitFor('This call uses the result of create_issue, which waits too.'),
     },
     {
       name: 'hostile',
@@ -360,7 +360,7 @@ test('the same keys lead from questions to calls, and answer the question that i
   await pane.getByText(QUESTION.question!).waitFor();
   await page.keyboard.press('r');
   const dialog = page.getByRole('dialog', { name: 'Go on without an answer?' });
-  await dialog.getByText('Its default becomes the answer: “/pricing”.').waitFor();
+  await dialog.getByText('The default becomes the answer: “/pricing”.').waitFor();
   await dialog.getByRole('button', { name: 'Go on without' }).click();
   await dialog.waitFor({ state: 'detached' });
   await pane.getByText('Answered: /pricing').waitFor();
