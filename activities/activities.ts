@@ -124,7 +124,9 @@ export interface SchedulingActivities {
   sendMessages(): Promise<void>;
 }
 
-/** Creates the activities of the scheduler. Each is one part of a tick, so that no part delays the others. */
+/**
+ * Creates the activities of the scheduler. Each activity does one part of a tick, so that no part delays the others.
+ */
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
   const parts = createTickParts(deps);
   return {

@@ -143,7 +143,7 @@ export interface WebhookDeliveryInput {
 }
 
 /**
- * Makes one attempt of a delivery; ticks start later ones. The activity records any behaviour of the receiver as an
+ * Makes one attempt of a delivery; ticks start later attempts. The activity records any behaviour of the receiver as an
  * outcome, so only errors of this service are retried or fail the workflow.
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<string> {

@@ -22,7 +22,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   const { intervalMs = 60_000, ticksPerRun = 120 } = input;
   const first = activity('claimDue', 'claim');
   const others = [
-    // A backlog of thousands takes longer than a minute to start.
+    // Allow ten minutes, because a backlog of thousands takes longer than a minute to start.
     activity('dispatch', 'start queued runs', '10m'),
     activity('startDeliveries', 'deliveries'),
     activity('expireQueued', 'expire'),

@@ -104,7 +104,7 @@ export const forgetUsage = [forgetLedger, forgetDays] as const;
 
 const DAY_MS = 86_400_000;
 
-/** The ledger is kept for three years, even after its runs are deleted, for questions about a bill. */
+/** Days for which the ledger is kept, even after its runs are deleted: three years, for questions about a bill. */
 const LEDGER_DAYS = 1_100;
 
 /** Deletes old entries of the ledger. The sums by day keep their amounts. */

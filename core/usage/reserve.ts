@@ -39,7 +39,7 @@ export interface StepBound extends Attempt {
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** Other steps have reserved what the step needs. They release it when they settle, or when their lease ends. */
+  /** Other steps have reserved the amount that the step needs, and release it when they settle or their lease ends. */
   | { readonly verdict: 'wait'; readonly ahead: number }
   /** A budget leaves too little, even without the reservations of others. */
   | { readonly verdict: 'exceeded'; readonly passedLimit: PassedLimit | undefined }

@@ -68,7 +68,7 @@ function itemsOf(data: unknown, by: ResultKey | null): Items {
   return read.items;
 }
 
-/** Finds the differences. The order of items and data outside the list do not matter. */
+/** Finds the differences. Neither the order of the items nor data outside the list matters. */
 export function findChanges(before: Items, after: Items, by: ResultKey | null): Changes {
   const added = missingFrom(before, after);
   const removed = missingFrom(after, before);
@@ -81,7 +81,7 @@ export function findChanges(before: Items, after: Items, by: ResultKey | null): 
   return { by, counts, added, removed, changed, truncated: false };
 }
 
-/** The counts of two equal results as JSON, for statements that compare recorded changes. */
+/** The counts of changes between two equal results as JSON, for statements that compare recorded changes. */
 export const NO_CHANGES = JSON.stringify({ added: 0, removed: 0, changed: 0 } satisfies ChangeCounts);
 
 export function areNone({ counts: { added, removed, changed } }: Pick<Changes, 'counts'>): boolean {

@@ -42,8 +42,8 @@ export interface RunOutcome {
 }
 
 /**
- * Returns how soon the result of a run should be read: `none` if the run had nothing to report, else as the model
- * stated, else by whether the data has changed. Null unless the run succeeded.
+ * Returns how soon the result of a run should be read: `none` if the run had nothing to report, else the urgency that
+ * the model stated, else an urgency that depends on whether the data has changed. Null unless the run succeeded.
  */
 export function urgencyOf({
   outcome,
@@ -60,7 +60,7 @@ export function urgencyOf({
   return changes !== null && changes.against !== null && areNone(changes) ? 'none' : 'normal';
 }
 
-/** The facts that checks look at. */
+/** The facts on which checks decide. */
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
@@ -69,7 +69,7 @@ export interface Evidence {
   readonly calls: readonly CallCount[];
 }
 
-/** Decides which of its routine's checks a run passes. The same evidence always gets the same results. */
+/** Decides which checks of the routine a run passes. The same evidence always gets the same results. */
 export function decideChecks(checks: readonly ResultCheck[], evidence: Evidence): CheckResult[] {
   return checks.map((check, index) => ({
     type: check.type,

@@ -30,7 +30,8 @@ export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<b
 }
 
 /**
- * Selects whether a manual run has succeeded with the present version and any variables; null unless draft or paused.
+ * Selects whether a manual run has succeeded with the present version and any variables; null unless the routine is a
+ * draft or paused.
  */
 export const hasSucceeded = sql`case when state in ('draft', 'paused') then exists (select from runs p where ${succeeded}) end`;
 

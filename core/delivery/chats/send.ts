@@ -163,7 +163,7 @@ function isFailure(error: string): error is ChatFailure {
   return Object.hasOwn(CHAT_FAILURES, error);
 }
 
-/** Stops deliveries to a chat that refuses its address for good, and mails the owners and admins once. */
+/** Stops deliveries to a chat that no longer accepts its address, and mails the owners and admins once. */
 function stopChat(
   database: Database,
   { chat, ...of }: Waiting & { readonly chat: NonNullable<Waiting['chat']> },

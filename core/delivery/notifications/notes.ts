@@ -17,8 +17,8 @@ interface Ending {
 /**
  * Returns the CTEs that record the end of a run for the mails about its routine: `follower`, `turned` and `news`. They
  * read the CTEs `ended` and `routine`, three rows by their keys, and the projects of an organization that has a budget.
- * This statement also records whether the routine fails, because it sees the ends in their order. The work `run_ended`
- * writes the mails later.
+ * This statement also records whether the routine fails, because it sees the ends of runs in their order. The work
+ * `run_ended` writes the mails later.
  */
 export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: Ending): Sql {
   const isWhole = state === 'succeeded' && warnings.length === 0;
@@ -66,7 +66,7 @@ export const endedRun = z.object({
   pausedBecause: z.string().nullable(),
   /** True for the first success after failures. */
   recovered: z.boolean(),
-  /** True for a follow-up or a rehearsal: mails report their spending, but not their ends. */
+  /** True for a follow-up or a rehearsal: mails report the spending of such a run, but not its end. */
   answers: z.boolean().default(false),
   /** The budget that left too little for the next step; null without such a budget, or when it is unknown. */
   passedLimit: z.object({ scope: z.string(), name: z.string() }).nullable(),

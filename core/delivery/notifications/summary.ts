@@ -14,7 +14,10 @@ export async function queueSummaries(db: Db): Promise<void> {
   `;
 }
 
-/** Mails the events beyond the hourly limit. One model that is down can fail the runs of a hundred routines at once. */
+/**
+ * Mails the events beyond the hourly limit as summaries, because one model that is down can fail the runs of a hundred
+ * routines at once.
+ */
 export const summaryKind: RecordKind = {
   ...RECORD_PACE,
   record: (tx, { key: projectId }) => mailSummary(tx, projectId),

@@ -114,7 +114,7 @@ async function perform(
   const { webhookUrl } = attempt;
   if (attempt.isArchived) return unsent('routine_archived', 'the routine was archived');
   if (webhookUrl === null) return unsent('webhook_removed', 'the routine no longer has a webhook URL');
-  // An attempt that crashed recorded no outcome, so attempts are counted here too.
+  // Count attempts here too, because an attempt that crashed recorded no outcome.
   if (attempt.rung > MAX_ATTEMPTS) return unsent('retries_exhausted', 'all attempts are used up');
   const exchange = await sendAttempt(deps, { ...attempt, webhookUrl }, signal);
   return { exchange, verdict: decideVerdict(attempt.rung, exchange) };
@@ -147,7 +147,7 @@ export async function sendAttempt(
   return exchange;
 }
 
-/** Signs the event; undefined when a secret cannot be opened, until an operator repairs the key. */
+/** Signs the event; undefined while a secret cannot be opened, which lasts until an operator repairs the key. */
 function sign(deps: AttemptDeps, attempt: Signed): Record<string, string> | undefined {
   const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
   try {
@@ -212,7 +212,7 @@ async function record(
 ): Promise<AttemptOutcome> {
   if (exchange.status === 410 && (await recordGone(database, attempt, exchange))) return 'failed';
   if (await recordAttempt(database, attempt, exchange, verdict)) return verdict.state;
-  // A redelivery was requested meanwhile, so this was the first attempt of a new schedule.
+  // If a redelivery was requested meanwhile, this was the first attempt of a new schedule.
   const rung = await currentRung(database, attempt);
   if (rung === undefined) return verdict.state;
   const renewed = decideVerdict(rung, exchange);

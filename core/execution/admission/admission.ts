@@ -91,7 +91,7 @@ async function startAll(deps: AdmissionDeps): Promise<AdmissionReport> {
     } catch (err) {
       failures += 1;
       log.warn({ err, runId: run.id }, 'a run could not be started and is tried again');
-      // While Postgres is away too, the lease ends by itself.
+      // If Postgres is away too, let the lease end by itself.
       await postponeStart(database, run.id, PAUSE_MS).catch(() => undefined);
     }
   }

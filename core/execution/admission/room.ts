@@ -99,8 +99,8 @@ export const takesPlace = sql`${isAdmitted} and waits_since is null`;
 
 /**
  * Takes the right to admit one run, as an SQL expression: true when there is a place, no run waits for it and no other
- * transaction has the lock of admission. A function of the database does this, because it must count after it has the
- * lock; a statement sees only rows from before its beginning.
+ * transaction has the lock of admission. A function of the database does this, because the count must follow the lock:
+ * a single statement sees only rows from before its beginning.
  */
 export function takePlace(taskQueue: string): Sql {
   return sql`take_place(${taskQueue})`;

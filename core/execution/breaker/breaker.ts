@@ -5,7 +5,7 @@ import type { RunEnding, FailureReason } from '#core/execution/run-states/index.
 /** Consecutive runs that failed because of the provider, after which the breaker of the account opens. */
 const FAILURES_TO_OPEN = 3;
 
-/** The first pause of an open breaker. Each further failure doubles it. */
+/** The first pause of an open breaker. Each further failure doubles the pause. */
 const FIRST_PAUSE_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
 
@@ -29,7 +29,7 @@ export function breakerAfterRun(ending: RunEnding): Sql {
   }
 }
 
-/** A rehearsal proves nothing about scheduled runs. */
+/** SQL condition: the run counts. A rehearsal does not, because it proves nothing about scheduled runs. */
 const counts = sql`ended.trigger <> 'rehearsal'`;
 
 /** Reasons that mean that the account's allowance is used up. A retry is useless before the allowance is reset. */
@@ -47,8 +47,8 @@ const awaitAllowance = sql`
 const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
 
 /**
- * SQL condition: the run prolongs the pause. A run that began before the pause proves nothing new; the probe and later
- * runs of people do.
+ * SQL condition: the run prolongs the pause. A run that began before the pause proves nothing new, unlike the probe and
+ * later runs of people.
  */
 const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) from ended)`;
 

@@ -8,7 +8,9 @@ import { usageOfVersion, type UsedByRun } from './version-usage.ts';
 
 export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
 
-/** Sources of prices: the present model directory, or without prices there the costs of the runs themselves. */
+/**
+ * Sources of prices: the present model directory, or the costs of the runs themselves if the directory has no prices.
+ */
 export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 
 export interface Amount {
@@ -48,7 +50,7 @@ export async function estimateRun(
 ): Promise<RunEstimate> {
   const { id: routineId, projectId, revision, limits, proofRunId } = routine;
   const option = await findQuoted(models, routine);
-  // A run is a sum of steps, and few of them are long enough for the prices of long prompts.
+  // Ignore the prices of long prompts: a run is a sum of steps, and few steps are long enough for these prices.
   const prices = option?.prices ? { ...option.prices, above: undefined } : null;
   const sample = await usageOfVersion(database, { projectId, routineId, revision });
   const pricing = pricingOf(option, sample);

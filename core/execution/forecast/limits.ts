@@ -66,7 +66,7 @@ export function forecastLimits(input: ForecastInput): LimitForecast[] {
 
 function runsOutOf(limit: Limit, { days, perRun }: Pick<ForecastInput, 'days' | 'perRun'>): LimitForecast['runsOut'] {
   if (limit.name === 'maxCostUsdPerMonth' && perRun.pricing === 'unpriced') {
-    // A limit of cost refuses every run on a model without prices.
+    // Return the day of the first run, because a limit of cost refuses every run on a model without prices.
     const first = days.find(({ runs }) => runs > 0)?.day ?? null;
     return { p50: first, p95: first };
   }

@@ -58,7 +58,8 @@ export async function medianOfVersion(db: Db, version: VersionKey): Promise<Medi
 }
 
 /**
- * Selects the latest runs in a state. The state is a literal, because the index of ended runs has it in its condition.
+ * Selects the latest runs in a state. The state is a literal, because the condition of the index of ended runs names
+ * states.
  */
 function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
   return sql`

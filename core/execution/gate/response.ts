@@ -31,7 +31,7 @@ export const MAX_GATE_BODY = 64 * 1_024;
 
 export const TOO_LARGE = gateFailed('too_large', `The response has more than ${MAX_GATE_BODY} bytes.`);
 
-/** Limits the time of a gate, so that the rest of the run has enough. */
+/** The longest time for a gate, so that the rest of the run has enough time. */
 export const GATE_TIMEOUT_MS = 30_000;
 
 export const TOO_SLOW = gateFailed(

@@ -32,7 +32,7 @@ export interface Question {
   /** True for the answer of a caller who may not write routines. */
   readonly fenced: boolean;
   readonly answeredBy: Author | null;
-  /** When the question was answered, expired or was closed. */
+  /** Time at which the question was answered, expired or was closed. */
   readonly decidedAt: Date | null;
   readonly answerRunId: string | null;
   /** The error code that kept the answer from starting a run. */

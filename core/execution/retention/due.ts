@@ -12,7 +12,7 @@ export interface RetentionScope {
 
 export interface Batch {
   readonly done: number;
-  /** End of the last examined run. The next batch begins there. */
+  /** Time at which the last examined run ended. The next batch begins there. */
   readonly until: Date | undefined;
   /** True when more rows of the scope may be due. */
   readonly more: boolean;

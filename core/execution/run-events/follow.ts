@@ -70,7 +70,7 @@ export type RunEvent =
 
 /**
  * Reports why the stream ends before its run. The event has no id, so a follower that reconnects continues after the
- * event before.
+ * previous event.
  */
 export interface StreamEndEvent {
   readonly event: 'end';

@@ -101,7 +101,7 @@ export interface SnapshotRequest {
   readonly from: RunCursor;
 }
 
-/** Steps that a slow follower keeps in memory, however many the run has. */
+/** The most steps that a slow follower keeps in memory, however many the run has. */
 const STEPS_AT_ONCE = 10;
 const PIECES_AT_ONCE = 4;
 

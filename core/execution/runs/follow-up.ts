@@ -89,7 +89,7 @@ export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'mess
   if (message !== null && followsUp !== null) {
     return startFollowUp(deps, { ...input, runId: followsUp, message, fenced: run.valuesFenced });
   }
-  // Values that were fenced stay fenced.
+  // `false` fences no further values: values that were fenced in the repeated run stay fenced.
   const again = { routineId, variables, valuesFenced: false, retryOf: run.id, standsFor, rehearses };
   return startManualRun(deps, { ...input, ...again });
 }

@@ -58,7 +58,7 @@ export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promis
 export function chosenBy(projectId: string, filter: RunFilter): { readonly column: Sql; readonly conditions: Sql } {
   const { routineId } = filter;
   const conditions = [
-    // Only an index that begins with the owner serves these filters.
+    // Begin with the owner, because only an index that begins with the owner serves these filters.
     ...(routineId === undefined
       ? [ownedBy(sql`project_id`, projectId)]
       : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
@@ -191,8 +191,8 @@ export async function readRunDetail(
 
 /**
  * Selects one row, `nearby`: the results before and after a run. Successes are entries of the index by state. Failures
- * are searched only between the run and the nearest success, because most have no result and a routine may have
- * thousands.
+ * are searched only between the run and the nearest success, because most failures have no result and a routine may
+ * have thousands.
  */
 const nearby = sql`
   (select good.before as "lastGoodRunId",

@@ -12,7 +12,7 @@ interface OpenRun {
   readonly cancelRequested: boolean;
 }
 
-/** Number of runs that one tick checks. Each costs a call to Temporal of a few milliseconds. */
+/** Number of runs that one tick checks. Each run costs a call to Temporal of a few milliseconds. */
 const BATCH = 200;
 
 /**
@@ -128,7 +128,7 @@ async function settle(deps: EndDeps, run: OpenRun, workflow: 'completed' | 'gone
 
 /**
  * Tells whether a run's workflow waits for a build without a live worker. A run that has not begun may begin on another
- * build; one that has begun waits for workers of its own build.
+ * build; a run that has begun waits for workers of its own build.
  */
 async function isStranded({ database, engine, admission }: EndDeps, runId: string): Promise<boolean> {
   const buildId = await engine.buildOf(runId);

@@ -87,8 +87,8 @@ async function askModel(
 }
 
 /**
- * Returns the ending of a run whose time is over. A run that was delayed by failures of its provider was not too slow
- * itself.
+ * Returns the ending of a run whose time is over. If failures of the provider delayed the run, the reason is the
+ * provider.
  */
 function timeOver({ providerFailures }: StepRun): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');

@@ -34,7 +34,7 @@ export interface PreparedStep extends PreparedOpening {
 }
 
 /**
- * Checks that a step may be made, asks the gate before the first, and assembles the call of the model.
+ * Checks that a step may be made, asks the gate before the first step, and assembles the call of the model.
  * @throws {Stop} if the run must end, or waits for a sign-in
  */
 export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadline): Promise<PreparedStep> {
@@ -219,6 +219,6 @@ async function assertConnected(deps: StepsCore, run: StepRun, signal: AbortSigna
     update runs set waits_since = now() from taken_back where id = taken_back.run_id and state = 'running'
   `;
   deps.admission.nudge();
-  // The run wakes when its waiting time is over, before a sweep takes it for lost.
+  // Wake the run once its waiting time is over, before a sweep takes it for lost.
   throw Stop.waits(Math.min(delayAfter(stepAgeMs), patienceMs + 1_000));
 }

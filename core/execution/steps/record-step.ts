@@ -73,7 +73,7 @@ async function recordJudged(
   }
   const decided = await endingByChecks(database, run, ending, patterns);
   const hasSucceeded = decided.state === 'succeeded';
-  // A rehearsal, and a run without its tools, have not acted on the value of the gate.
+  // Do not keep the value for a rehearsal or a run without its tools: such runs have not acted on it.
   const keepsSeen = run.gate !== null && run.trigger !== 'rehearsal' && decided.warnings === undefined;
   const isAlone = hasSucceeded && !run.hasWebhook && decided.data === undefined && decided.next?.final !== true;
   if (isAlone) {

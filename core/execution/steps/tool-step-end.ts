@@ -60,7 +60,7 @@ type BuiltInTool = NonNullable<ReturnType<typeof builtInTool>>;
 
 export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['execute']>): ToolStepEnd {
   const text = outcome.ok ? JSON.stringify(outcome.result) : outcome.error;
-  // The error may repeat text that the model took from a page, like the lines of a list.
+  // Fence the error, which may repeat text that the model took from a page, like the lines of a list.
   return ownEnd(tool, { ok: outcome.ok, text, told: fenced(text) });
 }
 

@@ -21,8 +21,8 @@ import type { PreparedStep } from './prepare.ts';
 import { ModelFailure } from './stop.ts';
 
 /**
- * Settles a call that this service or its runtime cut off, because its run was cancelled, its time was over or the
- * worker stops: the provider has the input and may bill it, but never reports the usage. So the estimated input is
+ * Settles a call that this service or its runtime cut off, because the run was cancelled or out of time, or because the
+ * worker stops. The provider has the input and may bill it, but never reports the usage, so the estimated input is
  * counted. On an account a call outlives the worker, and the attempt that continues the call settles it.
  * @returns true if this attempt settled the call; errors are logged and not thrown, as the error that ended the call
  * matters more
@@ -138,7 +138,7 @@ function inputOnly(inputTokens: number): Usage {
  * ended.
  * @param tx transaction that has locked the run
  * @param options.onAccount true for a call on an account: all attempts share it, and one may have recorded its response
- * @returns whether it was added; false when it is in the ledger already
+ * @returns whether the usage was added; false when the ledger has it already
  */
 async function settleUnanswered(tx: Db, spent: Spent, { onAccount }: { onAccount: boolean }): Promise<boolean> {
   const { runId, index } = spent;

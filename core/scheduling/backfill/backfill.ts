@@ -78,7 +78,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
 }
 
 /**
- * Counts runs against the allowance and locks it, so that two backfills cannot both take the last runs.
+ * Counts runs against the allowance and locks the allowance, so that two backfills cannot both take the last runs.
  * @throws {AppError} `allowance_exceeded`, `limit_reached`
  */
 async function takeAll(tx: Db, input: { organizationId: string; plan: Plan; wanted: number }): Promise<void> {

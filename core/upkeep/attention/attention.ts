@@ -162,7 +162,7 @@ function failedRoutines(db: Db, projectId: string, since: Date): Promise<FailedR
   `;
 }
 
-/** For each routine, looks only at the latest run that has succeeded or failed. */
+/** Looks only at each routine's latest run that has succeeded or failed. */
 function routinesWithoutTools(db: Db, projectId: string, since: Date): Promise<RoutineWithoutTools[]> {
   return db.rows`
     select r.id as "routineId", r.name as "routineName", latest.id as "runId", latest.finished_at as "finishedAt"

@@ -53,7 +53,7 @@ function without(secret: string, result: RunResult): RunResult {
   return parseExact(text.replaceAll(escaped, '[redacted]')) as RunResult;
 }
 
-/** Wait for an allowance when the provider names no reset. */
+/** Waiting time for an allowance whose reset the provider does not name. */
 const UNKNOWN_RESET_MS = 15 * 60_000;
 
 /** Failures after which it is unknown whether the provider was asked. */
@@ -86,7 +86,7 @@ export async function recordFailure(
   if (!(error instanceof CallFailure)) return error instanceof Error ? error : new Error('unknown');
   const { code, details } = error;
   if (code === 'fenced') return fromCallFailure(error);
-  // The earlier delivery may still be running; its own outcome is not known yet.
+  // Cancel the earlier delivery, which may still be running; its own outcome is not known yet.
   if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
   // Record this first: no other step may find the account free before its allowance is known to be used up.
   if (code === 'usage_limit' && !hasNoMoney(error)) {
