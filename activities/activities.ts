@@ -18,7 +18,7 @@ import {
 import { createTickParts, type TickDeps } from '#core/scheduling/index.ts';
 
 export interface RunActivityDeps extends StepsCore {
-  /** Pause before the second attempt at a model step; each further pause is twice as long. Default 2 s. */
+  /** Pause before the second attempt at a model step, by default 2 s; each further pause is twice as long. */
   readonly firstPauseMs?: number;
 }
 

@@ -169,7 +169,8 @@ export interface HeldActionInput {
  * its worker died or could not write. The record then decides whether the call may be made.
  */
 export async function heldAction(input: HeldActionInput): Promise<string> {
-  // Tools may hang as receivers of webhooks do, so actions share that queue and leave the slots of model steps free.
+  // Tools may hang as receivers of webhooks do, so actions share the queue of the webhooks and leave the slots of model
+  // steps free.
   const taskQueue = webhookTaskQueue(workflowInfo().taskQueue);
   const { sendAction } = proxyActivities<ActionActivities>({
     taskQueue,

@@ -66,12 +66,12 @@ export async function readUsage(
 export const USAGE_PARTS = ['routine', 'model'] as const;
 type UsagePart = (typeof USAGE_PARTS)[number];
 
-/** Number of named parts of a day. All others together are one more part. */
+/** Number of named parts of a day. All other parts together are one more part. */
 export const MAX_USAGE_PARTS = 4;
 
 interface DayPart {
   readonly day: string;
-  /** The id of a routine or of a model; null for all others together. */
+  /** The id of a routine or of a model; null for all other parts together. */
   readonly key: string | null;
   readonly totalTokens: number;
   readonly costUsd: string | null;
@@ -99,7 +99,7 @@ export function readDailyParts(
   `;
 }
 
-/** Functions that delete expired usage, at most `limit` rows each; they return how many. */
+/** Functions that delete at most `limit` rows of expired usage and return their number. */
 export const forgetUsage = [forgetLedger, forgetDays] as const;
 
 const DAY_MS = 86_400_000;

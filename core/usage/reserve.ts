@@ -74,7 +74,7 @@ export interface ReservedFor {
  * Reserves the most that an attempt at a step can use against all limits at once, in one statement. If less is left,
  * the step gets a lower limit of output, down to 256 tokens. The reservation of an earlier attempt stays until its call
  * has returned or its lease has ended, because its response may still come. A step overtakes waiting steps only if
- * enough is left for all of them.
+ * enough is left for all waiting steps.
  * @returns undefined when `begun` was empty
  */
 export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Promise<Reservation | undefined> {

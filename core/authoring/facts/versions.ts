@@ -58,7 +58,7 @@ export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: 
   )`;
 }
 
-/** Deletes at most `limit` versions of facts of deleted projects; returns how many. */
+/** Deletes at most `limit` versions of facts of deleted projects, and returns their number. */
 export function forgetFactsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with own as (

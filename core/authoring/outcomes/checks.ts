@@ -64,7 +64,10 @@ export function urgencyOf({
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /** For each check with a pattern, by its index: whether the result matches; undefined if the search took too long. */
+  /**
+   * Whether the result matches the pattern of each check, by the index of the check; undefined if the search took too
+   * long.
+   */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }
@@ -108,7 +111,7 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
   }
 }
 
-/** Checks of the content of a report. A run with nothing to report skips these checks, but not the others. */
+/** Checks of the content of a report. A run with nothing to report skips these checks, but not the other checks. */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
 
 function matching(found: boolean | undefined, wanted: boolean): Finding {

@@ -59,7 +59,7 @@ const counted = sql`case when ended.trigger = 'schedule' then r.consecutive_fail
 const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
             and r.consecutive_failures + 1 >= r.pause_after_failures)`;
 
-/** State reason of a routine whose last run declared the work complete. Clients can switch on this word. */
+/** State reason of a routine whose last run declared the work complete. Clients can branch on this word. */
 const COMPLETED = 'completed';
 
 /**

@@ -8,7 +8,7 @@ import { insertVersions } from './versions.ts';
 
 export const PROPOSAL_STATES = ['open', 'taken', 'dropped'] as const;
 
-/** Reasons for dropping a proposal: a closed list, on which clients can switch. */
+/** Reasons for dropping a proposal. The list is closed, so that clients can branch on a reason. */
 export const DROP_REASONS = {
   run_failed: 'its run failed',
   run_cancelled: 'the run was cancelled',

@@ -10,7 +10,7 @@ export interface MailSubscription {
   readonly routineId: string;
   readonly routineName: string;
   readonly projectName: string;
-  /** The routine's own settings, else its project's; null if neither has any. */
+  /** The routine's own settings, or else the settings of its project; null if neither has settings. */
   readonly mail: MailSettings | null;
   readonly projectMail: MailSettings | null;
   readonly successPingUrl: string | null;

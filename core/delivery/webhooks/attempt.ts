@@ -59,7 +59,8 @@ interface ClaimedAttempt {
 }
 
 /**
- * How long an attempt holds its delivery: longer than the activity may take, so an expired lease means a lost worker.
+ * The time for which an attempt holds its delivery: longer than the activity may take, so that an expired lease means a
+ * lost worker.
  */
 const SENDING_LEASE = sql`interval '60 seconds'`;
 

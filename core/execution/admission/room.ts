@@ -57,8 +57,8 @@ export const waitsForBudget = sql`state = 'running' and waits_until is not null`
 export const waitsForConnection = sql`state = 'running' and waits_since is not null and waits_until is null`;
 
 /**
- * The most runs of a project that wait for a budget at a time. The others stay in the queue: each waiting run asks
- * repeatedly, and a budget could hardly be granted to more of them together.
+ * The most runs of a project that wait for a budget at a time. Further runs stay in the queue: each waiting run asks
+ * repeatedly, and a budget could hardly be granted to more runs together.
  */
 export const MOST_FOR_BUDGET = 10;
 

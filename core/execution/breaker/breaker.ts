@@ -97,7 +97,7 @@ export interface OpenBreaker {
 /** A skipped occurrence, with the end of its account's pause. */
 type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
 
-/** Chooses one occurrence as the probe for each account whose pause has ended. All others are held back. */
+/** Chooses one occurrence as the probe for each account whose pause has ended. All other occurrences are held back. */
 export function chooseProbes<T extends { readonly account: string }>(
   occurrences: readonly T[],
   breakers: readonly OpenBreaker[],
@@ -136,8 +136,8 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
 }
 
 /**
- * Begins the next pause of breakers whose probe has been sent, as long as the last pause but no longer than the wait
- * for an allowance. If the probe is lost, another probe follows after the pause.
+ * Begins the next pause of breakers whose probe has been sent. The pause is as long as the last pause, but no longer
+ * than the wait for an allowance. If the probe is lost, another probe follows after the pause.
  */
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;
@@ -148,7 +148,7 @@ export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<v
   `;
 }
 
-/** Deletes at most `limit` breakers of accounts that no run has used for a day; returns how many. */
+/** Deletes at most `limit` breakers of accounts that no run has used for a day, and returns their number. */
 export function forgetBreakers(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'model_breakers',

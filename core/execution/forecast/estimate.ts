@@ -112,7 +112,7 @@ export function mostOfRun(
   return { tokens, costUsd: costOf(usage, prices) };
 }
 
-/** Finds a percentile by the nearest rank: the result is one of the values, never a number between two. */
+/** Finds a percentile by the nearest rank, so that the result is one of the values. */
 function percentile<T>(values: readonly T[], share: number, compare: (a: T, b: T) => number): T | undefined {
   return values.toSorted(compare)[Math.ceil(share * values.length) - 1];
 }

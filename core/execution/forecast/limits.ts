@@ -11,7 +11,7 @@ import {
 import type { Amount, RunEstimate } from './estimate.ts';
 import type { ForecastDay } from './planned-runs.ts';
 
-/** A limit, its use so far, and when it runs out. Amounts are decimal strings in the limit's own unit. */
+/** A limit, its use so far, and the days on which it runs out. Amounts are decimal strings in the limit's own unit. */
 export interface LimitForecast {
   readonly scope: LimitScope;
   readonly name: LimitName;

@@ -13,7 +13,7 @@ export interface FittedTranscript {
   readonly messages: readonly ModelMessage[];
   /** The steps whose results had to make room, with the messages that replace them. */
   readonly omitted: readonly TranscriptStep[];
-  /** The fewest tokens that the whole call needs, if the model has no room for so many; else undefined. */
+  /** The fewest tokens that the whole call needs; undefined if the model has room for the call. */
   readonly tooLong: { readonly tokens: number; readonly contextTokens: number } | undefined;
 }
 

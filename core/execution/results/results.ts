@@ -190,7 +190,7 @@ export interface Unread {
   readonly readUntil: Date | null;
 }
 
-/** Counts the unread results of a reader: the newest, or those of a period. */
+/** Counts the unread results of a reader: the newest results, or the results of a period. */
 export async function countUnread(
   db: Db,
   reader: Reader,

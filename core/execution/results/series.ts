@@ -43,7 +43,7 @@ export interface SeriesOf {
 }
 
 /**
- * Reads a number of each item over the latest runs with data. Runs whose items have another key than those of the
+ * Reads a number of each item over the latest runs with data. Runs whose items have another key than the items of the
  * newest run are left out.
  */
 export async function readSeries(db: Db, of: SeriesOf): Promise<Series> {

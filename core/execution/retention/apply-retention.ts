@@ -18,7 +18,7 @@ export interface RetentionReport {
  * Erases the content of runs and deletes runs at the end of their retention, for `forMs` at most. Each stage gets half
  * of the time, and the unused time of the other stage. The next pass continues; passes of several processes share the
  * work. Stops between two batches when `signal` aborts.
- * @throws the first error of a scope, after the work on all others
+ * @throws the first error of a scope, after the work on all other scopes
  */
 export async function applyRetention(
   deps: RetentionDeps,

@@ -80,7 +80,7 @@ export interface RunSnapshot {
   readonly steps: RunDetail['steps'];
   /** Pieces of the text of the next step, if it is running; at most `PIECES_AT_ONCE`. */
   readonly pieces: readonly TextPiece[];
-  /** True when there may be more steps, or more pieces, than these. */
+  /** True when the run may have further steps or pieces. */
   readonly more: boolean;
 }
 

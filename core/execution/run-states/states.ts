@@ -170,7 +170,7 @@ export interface RunEnding {
   readonly result: string | null;
   /** Class of the failure, which says whose fault it is; null for every other end. */
   readonly failureClass: FailureClass | null;
-  /** Outcome of a successful run; default `done`. */
+  /** Outcome of a successful run, by default `done`. */
   readonly outcome?: Outcome;
   readonly outcomeSummary?: string | null | undefined;
   /** How soon the result should be read, as the model stated. */

@@ -95,7 +95,9 @@ export async function recordEnd(
   return ended;
 }
 
-/** The columns of `EndedRun`, selected from `ended` and `routine` of a statement that ends a run with `news`. */
+/**
+ * The columns of `EndedRun`, selected from `ended` and `routine` of a statement that ends a run and has the CTE `news`.
+ */
 export const endedColumns = sql`id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
   error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor",
   created_at as "createdAt",

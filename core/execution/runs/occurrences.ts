@@ -78,7 +78,7 @@ export async function insertOccurrences(tx: Db, occurrences: readonly Occurrence
   return new Set(inserted.map(({ id }) => id));
 }
 
-/** The longest wait of a backfill's run. The wait is long, because these runs start after all others. */
+/** The longest wait of a backfill's run. The wait is long, because these runs start after all other runs. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
 /** A run of a backfill, and its instant of the schedule. */

@@ -96,9 +96,9 @@ const BY_TRIGGER = {
 };
 
 /**
- * Limits the id as well as the time, so that the scan of the index ends there: for a window a week ago among a million
- * runs that takes 3 ms instead of 170 ms. The limit of the id is wider: under a repeated `Idempotency-Key` an id is up
- * to a day older than its row, and the clock that made it may be a little ahead.
+ * Limits the id as well as the time, so that the scan of the index ends there: a window a week ago among a million runs
+ * then takes 3 ms instead of 170 ms. The limit of the id is wider: under a repeated `Idempotency-Key` an id is up to a
+ * day older than its row, and the clock that made it may be a little ahead.
  */
 function createdFrom(since: Date): Sql {
   const earliest = firstIdAt('run', new Date(since.getTime() - 25 * 3_600_000));
@@ -232,8 +232,8 @@ async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run):
 }
 
 /**
- * Seconds that a run waited: from its creation, or the time requested for it, to its first step, its end or now. Null
- * for a skipped occurrence.
+ * Seconds that a run waited: from its creation, or from its requested time, to its first step, its end or now. Null for
+ * a skipped occurrence.
  */
 const queuedSeconds = sql`case when skipped_count is null then
   round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0),

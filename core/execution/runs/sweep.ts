@@ -16,10 +16,10 @@ interface OpenRun {
 const BATCH = 200;
 
 /**
- * Checks open runs, in this order. Carries out cancellations that were missed or that Temporal may not have received,
- * so that they never wait behind thousands of runs. Ends runs far past their deadline, even if Temporal calls them
- * open. Settles runs whose workflow is gone, the longest unchecked first: a run that never began is started again, also
- * when its workflow waits for a build that no worker serves; a run that had begun ends as `workflow_lost`.
+ * Checks open runs in three steps. First carries out cancellations that were missed or that Temporal may not have
+ * received, so that they never wait behind thousands of runs. Ends runs far past their deadline, even if Temporal calls
+ * them open. Settles runs whose workflow is gone, the longest unchecked first: a run that never began is started again,
+ * also when its workflow waits for a build that no worker serves; a run that had begun ends as `workflow_lost`.
  * @returns how many runs had lost their workflow
  */
 export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise<number> {
@@ -54,7 +54,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
       waiting.shift();
     }
   } finally {
-    // Temporal is down, so the next tick checks the rest.
+    // Leave the rest to the next tick, because Temporal is down.
     await giveBack(database, waiting);
   }
   return settled;

@@ -235,7 +235,7 @@ const LEAST_RUNS = 5;
 
 /**
  * Returns the ending of a run that would continue and has cost far more than its version's other runs: in dollars if
- * all of them have a price, else in tokens. Most runs stay below the floor and cost no statement.
+ * all these runs have a price, else in tokens. Most runs stay below the floor and cost no statement.
  */
 async function endingByCost(
   db: Db,

@@ -53,7 +53,7 @@ export async function performModelStep(
 
 /**
  * Asks the model. The reservation of a call without a response is settled if the call may be billed, else released.
- * @throws {Stop} if its account cannot take the call, now or at all, or its response would not be used
+ * @throws {Stop} if the account cannot take the call, now or at all, or its response would not be used
  * @throws {ModelFailure} if the call failed
  */
 async function askModel(

@@ -159,7 +159,7 @@ const LATE = sql`interval '30 seconds'`;
 
 /**
  * Counts the other runs that wait for the widest budget that limits this run, or for a budget inside that budget: all
- * of them as `others`, and the older runs, which have priority, as `ahead`.
+ * these runs as `others`, and the older runs, which have priority, as `ahead`.
  */
 function waitersBeside({ runId, organizationId }: StepRun, limits: readonly ScopeLimits[]): Sql {
   const widest = limits.find(isLimited);

@@ -99,7 +99,7 @@ export function heldEnd(tool: PendingTool, action: NonNullable<ToolRecord['actio
 
 function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'answered'>): ToolStepEnd {
   const { record, text } = readResult(result, secrets);
-  // The tool's own words stay on record for a person. The model does not get them, because they may be wrong.
+  // Keep the tool's own words on record for a person, but not for the model, because the words may be wrong.
   if (unusable !== undefined) {
     const told = `The call was made and may have taken effect, but its answer cannot be used: ${unusable}.`;
     return {

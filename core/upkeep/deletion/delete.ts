@@ -86,7 +86,7 @@ async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]
   for (const connection of emptied.flatMap(({ connections }) => connections)) void revokeErased(deps, connection);
 }
 
-/** Functions that erase texts of deleted projects, at most `limit` rows each, and return how many. */
+/** Functions that erase texts of deleted projects, in at most `limit` rows each, and return the number of rows. */
 const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) => Promise<number>)[] = [
   forgetSkillsOf,
   forgetFactsOf,
