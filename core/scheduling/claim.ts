@@ -106,7 +106,7 @@ export type ClaimDeps = SkipRules & EndDeps;
 interface Claimed extends ClaimReport {
   /** True when more routines may be due. */
   readonly more: boolean;
-  /** Counts skipped occurrences by reason; one row may cover many. */
+  /** Number of skipped occurrences for each reason; one row may cover many occurrences. */
   readonly skippedBy: ReadonlyMap<string, number>;
   /** Lateness of the oldest occurrence in the batch, in seconds; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;

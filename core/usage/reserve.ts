@@ -41,7 +41,7 @@ export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
   /** Other steps have reserved the amount that the step needs, and release it when they settle or their lease ends. */
   | { readonly verdict: 'wait'; readonly ahead: number }
-  /** A budget leaves too little, even without the reservations of others. */
+  /** A budget leaves too little, even without the reservations of other steps. */
   | { readonly verdict: 'exceeded'; readonly passedLimit: PassedLimit | undefined }
   /** The run's own limit leaves too little. */
   | { readonly verdict: 'run_exceeded' };
@@ -100,9 +100,9 @@ export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Pro
 
 /**
  * Locks the rows of all scopes in the order of their ids and decides by their newest values. `output_left` is the
- * output that the shared limits leave for the step. `output_room` is their unreserved part; it has no value without a
- * shared limit. `output_free` is the output that both `output_room` and the run's own limit allow. The run's own limit
- * subtracts only the reservations of earlier attempts at this step, since no other run uses it.
+ * output that the shared limits leave for the step. `output_room` is the unreserved part of the shared limits; it has
+ * no value without a shared limit. `output_free` is the output that both `output_room` and the run's own limit allow.
+ * The run's own limit subtracts only the reservations of earlier attempts at this step, since no other run uses it.
  */
 function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): Sql {
   const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;

@@ -34,7 +34,7 @@ export function listFactsVersions(db: Db, projectId: string, page: Page): Promis
   `;
 }
 
-/** Reads a version with the text before it. @throws {AppError} `facts_version_not_found` */
+/** Reads a version with the text of the version before. @throws {AppError} `facts_version_not_found` */
 export function readFactsVersion(db: Db, projectId: string, version: number): Promise<FactsVersion> {
   return db.rowOr<FactsVersion>('facts_version_not_found')`
     select ${summaryColumns}, f.text, p.text as before

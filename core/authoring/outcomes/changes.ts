@@ -16,7 +16,7 @@ export interface ChangeCounts {
 }
 
 /**
- * The difference between two results. Unless it is truncated, applying it to the earlier items gives the later items.
+ * The difference between two results. A difference that is not truncated turns the earlier items into the later items.
  */
 export interface Changes {
   /** The key by which items were matched; null if the data was compared as a whole. */

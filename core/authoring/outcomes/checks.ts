@@ -23,7 +23,7 @@ export type RunWarning = keyof typeof RUN_WARNINGS;
 export interface CheckResult {
   readonly type: ResultCheckType;
   readonly passed: boolean;
-  /** Describes the finding of the check, without words of the result. */
+  /** The finding of the check, without words of the result. */
   readonly detail: string;
 }
 

@@ -36,7 +36,7 @@ export type Finish =
       readonly summary: string;
       /**
        * The stated urgency; undefined if there is none. An unknown urgency is dropped, because no result is refused for
-       * it.
+       * its urgency.
        */
       readonly urgency: Urgency | undefined;
       /** JSON text of the result; null when the call has none. */

@@ -67,7 +67,10 @@ export function insertProposal(
   `;
 }
 
-/** Reads the latest proposal of a routine. @throws {AppError} `proposal_not_found` when the latest has another id */
+/**
+ * Reads the latest proposal of a routine.
+ * @throws {AppError} `proposal_not_found` when the latest proposal has another id
+ */
 export async function readProposal(
   db: Db,
   { projectId, routineId, id }: { readonly projectId: string; readonly routineId: string; readonly id: string },

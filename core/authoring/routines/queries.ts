@@ -109,7 +109,7 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Prove
   });
 }
 
-/** Reads a routine and locks it; runs can still be inserted for it. @throws {AppError} `routine_not_found` */
+/** Reads and locks a routine; runs of the routine can still be inserted. @throws {AppError} `routine_not_found` */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
   const found = await tx.rowOr<RoutineRow>('routine_not_found')`
     select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update

@@ -258,7 +258,7 @@ export async function restoreVersion(
 
 /** The most routines of a project that are not archived: five times as many as any plan keeps active. */
 const MAX_ROUTINES = 5_000;
-/** The most routines that a project ever has: archived routines are kept. */
+/** The most routines that a project ever has, because archived routines are kept. */
 const MAX_EVER = 50_000;
 
 /** Checks that the project has room for another routine. @throws {AppError} `limit_reached` */

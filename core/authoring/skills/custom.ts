@@ -191,8 +191,8 @@ export function updateSkill(
 }
 
 /**
- * Deletes a custom skill. Routines keep their reference to the skill, but runs skip it. @throws {AppError}
- * `skill_not_found`
+ * Deletes a custom skill. Routines keep their reference to the skill, but runs skip the skill.
+ * @throws {AppError} `skill_not_found`
  */
 export function deleteSkill(database: Database, by: Actor, projectId: string, id: string): Promise<CustomSkill> {
   return transaction(database, async (tx) => {

@@ -68,7 +68,7 @@ function headingOf(name: string): string {
 /**
  * Returns the sizes of the referenced skills.
  * @param attached references that are left out if their skill is gone
- * @throws {AppError} `invalid_skill` that names each other unknown reference, with its place
+ * @throws {AppError} `invalid_skill` that names each unknown reference outside of `attached`, with its place
  */
 export async function measureSkills(
   db: Db,

@@ -62,7 +62,7 @@ export const endedRun = z.object({
   warnings: z.array(z.custom<RunWarning>((each) => typeof each === 'string' && each in RUN_WARNINGS)),
   /** The reason as a sentence of the closed list, without words of a model, a tool or a provider. */
   reasonInWords: z.string().nullable(),
-  /** Why the service paused the routine because of this run; null when it did not. */
+  /** The reason for which the service paused the routine because of this run; null without a pause. */
   pausedBecause: z.string().nullable(),
   /** True for the first success after failures. */
   recovered: z.boolean(),

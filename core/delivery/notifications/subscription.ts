@@ -39,7 +39,7 @@ export async function readSubscriptions(db: Db, routineIds: readonly string[]): 
   return found.map(({ subscription }) => subscription);
 }
 
-/** SQL condition: results of the routine `r` go to people. A draft sends none, because its runs are trials. */
+/** SQL condition: results of the routine `r` go to people. A draft sends no results, because its runs are trials. */
 const hasReaders = sql`(r.state <> 'draft' and (r.results_mail is not null or r.results_chats <> '[]'))`;
 
 /** SQL condition: the routine `r` of the project `p` and the organization `o` may have subscribers. */

@@ -15,9 +15,9 @@ export interface AttemptDeps extends Pick<Core, 'database' | 'log' | 'outbound'>
 export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
 
 /**
- * Makes one attempt of a due delivery: claims it, sends, records. No transaction and no connection is held while
- * sending. Any response of the receiver, or none, is an outcome; a thrown error is a fault of this service. The lease
- * then ends, and a tick sends the event again under the same id.
+ * Makes one attempt of a due delivery: claims the delivery, sends the event and records the outcome. No transaction and
+ * no connection is held while sending. Any response of the receiver, or none, is an outcome; a thrown error is a fault
+ * of this service. The lease then ends, and a tick sends the event again under the same id.
  * @param options.after number of the caller's earlier attempt that broke off; this attempt takes over its lease
  */
 export async function attemptDelivery(
@@ -65,8 +65,8 @@ interface ClaimedAttempt {
 const SENDING_LEASE = sql`interval '60 seconds'`;
 
 /**
- * Claims a delivery for one attempt and records it in one statement. If the process dies, the lease ends. All times are
- * the database's, because the clocks of workers may differ.
+ * Claims a delivery for one attempt and records the attempt, in one statement. If the process dies, the lease ends. All
+ * times are the database's, because the clocks of workers may differ.
  * @param after number of the caller's earlier attempt that broke off; this attempt takes over its lease
  * @returns undefined when no attempt is due: the delivery waits, is being sent by another worker, is over, or unknown
  */
@@ -278,7 +278,7 @@ async function recordGone(database: Database, attempt: ClaimedAttempt, exchange:
   return transaction(database, async (tx) => {
     if (!(await markWebhookGone(tx, attempt))) return false;
     await recordAttempt(tx, attempt, exchange, { state: 'failed', reason: 'gone' });
-    // Deliveries being sent right now are given up too, unless their attempt succeeds.
+    // Give up deliveries that are being sent too, unless their attempt succeeds.
     await tx.run`
       update webhook_deliveries set
         state = 'failed', reason = 'gone', next_attempt_at = null, finished_at = now()

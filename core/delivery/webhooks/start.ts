@@ -144,8 +144,8 @@ async function anyDue(db: Db): Promise<boolean> {
  * Claims no more than live workers have free slots, so that started deliveries do not queue behind others.
  * Organizations take turns: next is the organization with the fewest running deliveries, within it the host with the
  * fewest, and within the host the oldest delivery. An organization has at most half of the slots and each of its hosts
- * at most a quarter, even while others are free: a receiver that hangs holds its slots for twenty seconds. One claim
- * runs at a time and walks over an index, as the admission of runs does. A claimed delivery is leased while its
+ * at most a quarter, even while other slots are free: a receiver that hangs holds its slots for twenty seconds. One
+ * claim runs at a time and walks over an index, as the admission of runs does. A claimed delivery is leased while its
  * workflow is started.
  */
 export function claimDueDeliveries(database: Database, taskQueue: string, limit: number): Promise<StartableDelivery[]> {

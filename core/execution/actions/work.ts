@@ -46,7 +46,7 @@ export function actionRunKind(deps: starts.StartDeps & { readonly planRule: Plan
   };
 }
 
-/** Names the programs that started a run or decided about its actions: together they cause the next run. */
+/** Names the programs that started a run or decided about its actions: together these programs cause the next run. */
 function programsBehind(db: Db, projectId: string, runId: string): Promise<string | null> {
   return db.value<string | null>`
     select string_agg(distinct program, ' ') as ids from actions, unnest(started_by) as program

@@ -131,7 +131,7 @@ export async function postponeStart(db: Db, id: string, pauseMs: number): Promis
 /** The most runs that one statement releases, so that no transaction locks many runs. */
 const RELEASED_AT_ONCE = 1_000;
 
-/** Releases the runs whose `runAt` has come. From then on they wait for admission like all others. */
+/** Releases the runs whose `runAt` has come. From then on they wait for admission like all other runs. */
 export async function releaseDue(db: Db): Promise<void> {
   while (
     (await db.run`

@@ -18,7 +18,7 @@ export const waiting = sql`state = 'queued' and admitted_at is null and not held
 
 /**
  * Returns the rank of a run within its organization, as an SQL expression: runs of a person first, then scheduled runs,
- * then those of a backfill. Runs of equal rank are ordered by id. The index of waiting runs has the same expression.
+ * then runs of a backfill. Runs of equal rank are ordered by id. The index of waiting runs has the same expression.
  */
 export function rankOf(run: Sql): Sql {
   return sql`(case ${run}.trigger when 'schedule' then 1 when 'backfill' then 2 else 0 end)`;
@@ -63,7 +63,7 @@ export const waitsForConnection = sql`state = 'running' and waits_since is not n
 export const MOST_FOR_BUDGET = 10;
 
 /**
- * Selects one column of the live workers that take new runs. If workers have builds, only those of the current build
+ * Selects one column of the live workers that take new runs. If workers have builds, only workers of the current build
  * take new runs.
  */
 export function workersTakingRuns(taskQueue: string, column: Sql): Sql {

@@ -125,7 +125,7 @@ export const openBreakers = sql`(select count(*) from model_breakers where pause
 
 /**
  * Locks the open breakers of these accounts in one order, so that ticks cannot deadlock. The second of two concurrent
- * ticks sees the probe that the first has taken.
+ * ticks sees the probe that the first tick has taken.
  */
 export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<OpenBreaker[]> {
   return tx.rows<OpenBreaker>`

@@ -151,7 +151,7 @@ interface Draw {
   readonly periodOf: (day: string) => string;
 }
 
-/** Returns the first day whose need exceeds the remaining limit, or null. */
+/** Returns the first day whose need exceeds the remaining limit; null if there is no such day. */
 export function dayOfRunningOut(days: readonly ForecastDay[], draw: Draw): string | null {
   const max = new Big(draw.max);
   let used = new Big(draw.used);

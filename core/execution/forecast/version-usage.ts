@@ -18,7 +18,7 @@ export interface UsedByRun extends Omit<Usage, 'estimated'> {
   readonly costUsd: string | null;
 }
 
-/** How many of the latest runs in each state are read. Runs of older versions among them do not count. */
+/** Number of latest runs that are read in each state. Runs of older versions among them do not count. */
 const LATEST = 100;
 
 /** Reads the latest runs of a version that succeeded, or failed after a paid call of their model, the latest first. */

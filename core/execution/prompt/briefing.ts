@@ -56,7 +56,7 @@ export interface PreviousRun {
   readonly result: string | null;
 }
 
-/** Data of the latest run of a routine that has any, except backfills and follow-ups. */
+/** Data of the routine's latest run with data; backfills and follow-ups do not count. */
 export interface PreviousData {
   readonly data: unknown;
   readonly changes: Pick<Changes, 'counts' | 'added' | 'removed' | 'changed' | 'truncated'>;

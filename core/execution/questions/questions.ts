@@ -93,7 +93,7 @@ export async function closeQuestions(tx: Db, routineIds: readonly string[]): Pro
   `;
 }
 
-/** Erases the questions that these runs asked last, and closes the open ones among them. */
+/** Erases the questions that these runs asked last, and closes the open questions among them. */
 export async function eraseQuestions(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update questions set question = null, digest = null, choices = null, default_answer = null, answer = null,

@@ -17,10 +17,11 @@ const BATCH = 200;
 
 /**
  * Checks open runs in three steps. First carries out cancellations that were missed or that Temporal may not have
- * received, so that they never wait behind thousands of runs. Ends runs far past their deadline, even if Temporal calls
- * them open. Settles runs whose workflow is gone, the longest unchecked first: a run that never began is started again,
- * also when its workflow waits for a build that no worker serves; a run that had begun ends as `workflow_lost`.
- * @returns how many runs had lost their workflow
+ * received, so that they never wait behind thousands of runs. Then ends runs far past their deadline, even if Temporal
+ * calls them open. Last settles runs whose workflow is gone, the longest unchecked first: a run that never began is
+ * started again, also when its workflow waits for a build that no worker serves; a run that had begun ends as
+ * `workflow_lost`.
+ * @returns the number of runs that had lost their workflow
  */
 export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise<number> {
   let cancelled: number;

@@ -186,7 +186,7 @@ async function endingByForm(
 }
 
 /**
- * Judges a run that would succeed by its tool calls and its routine's checks, and returns its ending: a failed check
+ * Judges by tool calls and by the routine's checks whether a run may succeed, and returns its ending: a failed check
  * makes the run fail. Reads the calls of earlier steps, which no longer change.
  */
 export async function endingByChecks(

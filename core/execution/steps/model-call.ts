@@ -41,7 +41,7 @@ export interface ModelResponse extends GatewayResponse {
 }
 
 export interface ModelCall extends GatewayCall {
-  /** The organization of the call; lessons from its refusals apply to it alone. */
+  /** The organization of the call; lessons from its refusals apply to this organization alone. */
   readonly organizationId: string;
   readonly modelId: string;
   /** The model at its server; null on an account. */

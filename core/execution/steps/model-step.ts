@@ -112,7 +112,7 @@ async function carryOut(
   }
 }
 
-/** Skips a run whose routine was paused, changed or archived; undefined when it is wanted, or has begun. */
+/** Skips a run whose routine was paused, changed or archived; undefined when the run is wanted, or has begun. */
 async function endUnwanted(deps: EndDeps, runId: string): Promise<StepOutcome | undefined> {
   const found = await deps.database.row<{ reason: RunReason | null }>`
     select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id

@@ -128,8 +128,8 @@ async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonl
 
 /**
  * Finds the model of a run, and checks that the run may use it.
- * @throws {Stop} when the routine, its definition, the provider or the account does not allow it, and when no source
- * has the model
+ * @throws {Stop} when the routine, its definition, the provider or the account does not allow the run, and when no
+ * source has the model
  */
 export async function findModel(deps: StepsCore, run: StepRun): Promise<ModelOption> {
   if (run.routineState === 'archived') throw Stop.fails('blocked_routine');
@@ -160,7 +160,7 @@ async function assertAccountUsable(deps: StepsCore, { projectId, model, modelSte
 
 /** The text of a run, with the versions of its parts. */
 export interface PreparedOpening extends Opening {
-  /** Revisions of the skills in the text; null if an earlier step has rendered it. */
+  /** Revisions of the skills in the text; null if an earlier step has rendered the text. */
   readonly skillRevisions: SkillRevisions;
   /** Version of the facts in the text; null without facts, and when an earlier step has rendered the text. */
   readonly factsVersion: number | null;

@@ -245,7 +245,7 @@ async function settleLateResponse(tx: Db, record: ModelStepRecord, budgets: Step
   const { runId, response, index } = record;
   const { call } = response;
   const used = spentBy(record);
-  // Lock in a separate statement, so that the next one sees the writes of the run's last lock holder.
+  // Lock in a separate statement, so that the next statement sees the writes of the run's last lock holder.
   await tx.row`select id from runs where id = ${runId} for update`;
   const settled = await tx.run`
     with counted as (

@@ -174,7 +174,9 @@ function leaveLine({ runId }: StepRun): Sql {
   return sql`update runs set waits_until = null where id = ${runId}`;
 }
 
-/** Names the cost limit that refuses a model without prices, and who may lift it; undefined without a cost limit. */
+/**
+ * Names the cost limit that refuses a model without prices, and who may lift the limit; undefined without a cost limit.
+ */
 export function limitOnUnpriced(
   limits: readonly ScopeLimits[],
   { prices }: Pick<ModelOption, 'prices'>,

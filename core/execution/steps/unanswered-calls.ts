@@ -43,7 +43,7 @@ export async function settleCutCall(
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
       transaction(database, async (tx) => {
-        // Lock in a separate statement, so that the next ones see the writes of the run's last lock holder.
+        // Lock in a separate statement, so that the next statements see the writes of the run's last lock holder.
         await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });
@@ -82,8 +82,8 @@ const BATCH_OF_WAITER = 20;
 
 /**
  * Settles calls that were lost with their process, once their time is over: the provider may bill the input, so its
- * estimate counts, and the rest of the reservation is free again. Without this, a worker that dies at each response
- * would spend past every limit. Calls of runs without a limit reserve nothing and are not found. A call that cannot be
+ * estimate counts, and the rest of the reservation is free again. Otherwise a worker that dies at each response would
+ * spend past every limit. Calls of runs without a limit reserve nothing and are not found. A call that cannot be
  * settled now is left to the next caller.
  * @param waiter a run that waits for a budget; only calls with reservations of its budgets are settled for it
  */

@@ -38,7 +38,8 @@ export interface Backfill {
 }
 
 /**
- * Creates all runs of a backfill, once its forecast is accepted, or none. Instants of earlier backfills are left out.
+ * Creates either all runs of a backfill or none, once its forecast is accepted. Instants of earlier backfills are left
+ * out.
  * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`,
  * `provider_disabled`, and the errors of `planBackfill`
  */

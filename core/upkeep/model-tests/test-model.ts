@@ -41,7 +41,7 @@ export interface ModelTestDeps extends Pick<Core, 'database' | 'maxCostUsdPerOrg
 
 const TESTS: ThrottleRule = { name: 'model-test', limit: 30, windowSeconds: 60 * 60 };
 
-/** Time for one check: a server may have to load its model first. */
+/** Time for one check, in which a server may have to load its model first. */
 const CHECK_MS = 60_000;
 
 export function estimateTest(option: TestedModel): ModelTest {

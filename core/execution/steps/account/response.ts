@@ -105,7 +105,7 @@ export async function recordFailure(
   return fromCallFailure(error);
 }
 
-/** A reset renews a used-up allowance, but gives an account no money. */
+/** Tells whether the account has no money. A reset renews an allowance, but gives an account no money. */
 function hasNoMoney({ details }: Pick<CallFailure, 'details'>): boolean {
   return details.status === 402 && details.resetAt == null;
 }
@@ -155,7 +155,7 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
 
 /** Converts an exchange without a sealed outcome into its consequence for the step. The call keeps its request id. */
 export function fromUnreachable({ reason, message, retryAfterMs }: RuntimeUnreachable): ModelFailure | Stop {
-  // The runtime has begun nothing, and may have room in a moment.
+  // Wait: the runtime has begun nothing, and may have room in a moment.
   if (reason === 'busy') return Stop.waits(retryAfterMs);
   return new ModelFailure('model_unreachable', message, { retryable: true });
 }
