@@ -50,7 +50,7 @@ export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> 
       deadline = Date.now() + outcome.remainingMs;
       if (outcome.next === 'wait') {
         await sleep(outcome.delayMs);
-        // The run's clock stops while the step waits for a slot.
+        // Clear the deadline, because the run's clock stops while the step waits for a slot.
         deadline = undefined;
         continue;
       }

@@ -8,7 +8,7 @@ export interface SchedulerInput {
   readonly intervalMs?: number;
   /**
    * Ticks before the workflow continues as new, by default 120. A tick makes up to fifty events of history; at 4,096
-   * events the server suggests to continue as new earlier.
+   * events the server suggests continuing as new earlier.
    */
   readonly ticksPerRun?: number;
 }

@@ -50,8 +50,7 @@ const MAX_COUNTED = 1_000_000;
 export function decide(due: DueSchedule): Decision {
   const { timetable, now } = due;
   const first = firstUnaccounted(due);
-  // Do nothing: a clock that was set back, or a schedule that was saved, may make an occurrence due that is recorded
-  // already.
+  // Do nothing: a clock set back, or a saved schedule, may make an occurrence due that is recorded already.
   if (first === undefined || first > now) return { run: undefined, missed: undefined, next: first };
   const later = timesBetween(timetable, first, now, MAX_COUNTED);
   const latest = later.last ?? first;
@@ -226,7 +225,7 @@ async function overAllowance(tx: Db, planRule: PlanRule, routines: readonly DueR
 
 /** The decision about the occurrence that would run. */
 export interface Judgement {
-  /** Why the occurrence is skipped; undefined when it runs. */
+  /** The reason for which the occurrence is skipped; undefined when the occurrence runs. */
   readonly reason?: RunReason | undefined;
   readonly detail?: string | undefined;
   readonly afterPrevious?: boolean;

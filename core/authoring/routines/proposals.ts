@@ -67,10 +67,7 @@ export function insertProposal(
   `;
 }
 
-/**
- * Reads the latest proposal of a routine.
- * @throws {AppError} `proposal_not_found` when the latest proposal has another id
- */
+/** Reads a routine's latest proposal. @throws {AppError} `proposal_not_found` when the proposal has another id */
 export async function readProposal(
   db: Db,
   { projectId, routineId, id }: { readonly projectId: string; readonly routineId: string; readonly id: string },

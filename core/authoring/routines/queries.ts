@@ -36,10 +36,7 @@ const ownColumns = sql`
 export interface ProvenRoutine extends Routine {
   /** Id of the latest manual run that has succeeded with the present version. The run may have been deleted since. */
   readonly proofRunId: string | null;
-  /**
-   * True when a manual run has succeeded with the present version and any variables; null unless the routine is a draft
-   * or paused.
-   */
+  /** True when a manual run has succeeded with the present version and any variables; null if active or archived. */
   readonly hasSucceeded: boolean | null;
   /** The latest proposal of a change; null for none. */
   readonly proposal: Proposal | null;

@@ -153,8 +153,7 @@ export async function patchRoutine(
       fields,
       version: material ? input.origin : undefined,
       nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
-      // Start stopped deliveries again, because a person who saves the URL, even unchanged, says that the receiver
-      // works.
+      // Start stopped deliveries again: a person who saves the URL, even unchanged, says that the receiver works.
       rearmWebhook: patch.webhookUrl !== undefined,
       drift: driftOf(before, fields, { managedBy: patch.managedBy, isPut: input.isPut === true }),
       by: input.by.id,

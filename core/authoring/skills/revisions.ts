@@ -94,9 +94,7 @@ interface RevisionInUse {
   readonly routines: number;
 }
 
-/**
- * Counts the active routines that have a skill attached, by the revision that their runs use, newest revision first.
- */
+/** Counts the active routines with a skill by the revision that their runs use, newest revision first. */
 export function revisionsInUse(db: Db, skill: { projectId: string; id: string }): Promise<RevisionInUse[]> {
   return db.rows<RevisionInUse>`
     select case when v.active_skills is null then 1 else (v.active_skills ->> ${skill.id})::integer end as revision,

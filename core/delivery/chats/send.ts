@@ -150,7 +150,7 @@ async function recordAttempt(
 
 async function recordEnd(tx: Db, { key }: WorkItem, outcome: EndedWork): Promise<void> {
   const isDone = outcome.state === 'done';
-  // The error of the last attempt is the reason if it belongs to the closed list.
+  // Take the error of the last attempt as the reason if the error belongs to the closed list.
   const reason = isDone ? null : isFailure(outcome.error) ? outcome.error : 'retries_exhausted';
   await tx.run`
     update chat_deliveries set state = ${isDone ? 'delivered' : 'failed'}, reason = ${reason},

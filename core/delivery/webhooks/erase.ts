@@ -59,9 +59,7 @@ export function forgetDeliveries(db: Db, limit: number): Promise<number> {
   return forget(db, sql`finished_at < now() - interval '90 days'`, limit);
 }
 
-/**
- * Deletes the ended deliveries of deleted projects that belong to no run, at once, because their bodies name routines.
- */
+/** Deletes ended deliveries of deleted projects that belong to no run, at once, because bodies name routines. */
 export function forgetDeliveriesOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return forget(db, sql`project_id = any(${projectIds})`, limit);
 }

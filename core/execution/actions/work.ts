@@ -37,8 +37,7 @@ export function actionRunKind(deps: starts.StartDeps & { readonly planRule: Plan
         const startedBy = await programsBehind(tx, projectId, runId);
         await starts.startLater(deps, tx, { projectId, organizationId, plan, routineId, startedBy });
       } catch (error) {
-        // Ignore a refusal, such as for an archived routine or an allowance that is used up: the actions are recorded
-        // in any case.
+        // Ignore a refusal, as of an archived routine or a used-up allowance: the actions are recorded in any case.
         if (!(error instanceof AppError)) throw error;
         deps.log.warn({ err: error, routineId }, 'a routine does not run again after its actions');
       }

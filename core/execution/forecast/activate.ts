@@ -55,10 +55,7 @@ export function firstToRunOut({ runs, limits }: Pick<Forecast, 'runs' | 'limits'
   return over.toSorted((a, b) => a.day.localeCompare(b.day))[0];
 }
 
-/**
- * Names the limit that the forecast exceeds first, the day, and who may raise the limit; undefined if the forecast
- * exceeds no limit.
- */
+/** Names the limit that the forecast exceeds first, the day, and who may raise the limit; undefined without one. */
 export function overLimit(forecast: Forecast): string | undefined {
   const first = firstToRunOut(forecast);
   if (first === undefined) return undefined;

@@ -8,9 +8,7 @@ import { usageOfVersion, type UsedByRun } from './version-usage.ts';
 
 export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
 
-/**
- * Sources of prices: the present model directory, or the costs of the runs themselves if the directory has no prices.
- */
+/** Sources of prices: the present model directory, or the costs of the runs if the directory has no prices. */
 export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 
 export interface Amount {
@@ -42,7 +40,7 @@ export interface EstimatedRoutine {
 
 /**
  * Estimates a run from the usage of the version's own runs at today's prices. With the proof run alone, the estimate is
- * its usage; without any run, the most that the routine's limits allow.
+ * the usage of that run; without any run, the most that the routine's limits allow.
  */
 export async function estimateRun(
   { database, models }: { readonly database: Db; readonly models: ProjectModels },

@@ -75,9 +75,7 @@ interface Counted {
 
 const NONE: Counted = { count: 0, first: undefined, last: undefined };
 
-/**
- * Makes a plan day by day; `count` counts the runs that start after an instant, up to and including another instant.
- */
+/** Makes a plan day by day; `count` counts the runs that start after one instant, up to and including another. */
 function planOf(from: Date, count: (after: Date, until: Date) => Counted): PlannedRuns {
   const until = new Date(from.getTime() + FORECAST_DAYS * DAY_MS);
   const days: ForecastDay[] = [];

@@ -195,7 +195,7 @@ function inWords(instant: Date, timeZone: string): string {
 
 function formatsOf(timeZone: string) {
   return {
-    // The Swedish locale writes dates as ISO 8601 does.
+    // Use the Swedish locale, which writes dates as ISO 8601 does.
     date: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }),
     day: new Intl.DateTimeFormat('en-GB', {
       timeZone,

@@ -69,9 +69,7 @@ function omittable(steps: readonly TranscriptStep[]): readonly TranscriptStep[] 
     .filter(({ messages }) => messages.some((message) => message !== withoutResults(message)));
 }
 
-/**
- * Replaces each long result by a note that states its length; a message without a long result is returned unchanged.
- */
+/** Replaces each long result by a note that states its length; returns a message without long results unchanged. */
 function withoutResults(message: ModelMessage): ModelMessage {
   if (message.role !== 'tool') return message;
   const content = message.content.map((part) => {

@@ -154,10 +154,7 @@ export function failureClassOf(run: { readonly state: string; readonly reason: s
   return classes[run.reason ?? ''] ?? null;
 }
 
-/**
- * Tells whether a failure counts towards `pauseAfterFailures`. A used-up budget does not count, because the calendar
- * renews it.
- */
+/** Tells whether a failure counts towards `pauseAfterFailures`. A used-up budget, which renews itself, does not. */
 export function countsTowardsPause(reason: RunReason | null): boolean {
   if (reason === 'blocked_budget' || reason === 'budget_exceeded') return false;
   return failureClassOf({ state: 'failed', reason }) === 'routine';

@@ -59,8 +59,7 @@ export async function recordEnd(
   ending: RunEnding,
 ): Promise<EndedRun | undefined> {
   const { state, reason, errorMessage, result } = ending;
-  // Prefer the error of the failed attempt, which is more exact than the reason. Keep the message of a step that was
-  // never sent.
+  // Prefer the error of the failed attempt, which is more exact. Keep the message of a step that was never sent.
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
@@ -95,9 +94,7 @@ export async function recordEnd(
   return ended;
 }
 
-/**
- * The columns of `EndedRun`, selected from `ended` and `routine` of a statement that ends a run and has the CTE `news`.
- */
+/** Columns of `EndedRun`, selected from `ended` and `routine` of a statement that also has the CTE `news`. */
 export const endedColumns = sql`id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
   error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor",
   created_at as "createdAt",
@@ -215,18 +212,14 @@ async function recordResult(
   return { changes, withheld };
 }
 
-/**
- * Returns the reason for withholding the event; null if the webhook gets it. A webhook gets every failure, so that
- * silence never means a failure.
- */
+/** Returns the reason for withholding an event, or null. Failures are sent, so that silence never means a failure. */
 function withheldBy({ deliver, trigger, state, outcome }: EndedRun, changes: ComparedResult | null): Withheld | null {
   if (trigger === 'follow_up' || trigger === 'rehearsal') return trigger;
   if (deliver === 'always' || state === 'failed') return null;
   if (deliver === 'failed') return 'not_failed';
   if (state === 'cancelled') return 'no_change';
   if (changes === null && outcome === 'nothing_to_report') return 'no_change';
-  // Withhold nothing without a comparison: data that an earlier version of the routine did not ask for cannot be
-  // compared.
+  // Withhold nothing: data that an earlier version of the routine did not ask for cannot be compared.
   if (changes === null || changes.against === null) return null;
   return areNone(changes) ? 'no_change' : null;
 }

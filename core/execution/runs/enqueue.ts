@@ -158,7 +158,7 @@ export async function enqueueManualRun(
   if (found.routineState === 'archived') throw new AppError('routine_archived');
   assertMayBeGiven(found);
   const { id, projectId, organizationId, routineId } = input;
-  // No run was inserted: an earlier attempt of this request inserted it, or the month's runs are used up.
+  // If no run was inserted, an earlier attempt of this request inserted it, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   if (found.admitted !== true) return { run, startable: undefined };

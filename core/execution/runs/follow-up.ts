@@ -54,7 +54,7 @@ export async function startFollowUp(deps: StartDeps, input: AskedFollowUp): Prom
     from began left join run on true
   `;
   if (found === undefined) throw new AppError('run_not_found');
-  // No run was inserted: an earlier attempt of this request inserted it, or an obstacle refuses it.
+  // If no run was inserted, an earlier attempt of this request inserted it, or an obstacle refuses the run.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   deps.admission.nudge();

@@ -72,10 +72,7 @@ export function chosenBy(projectId: string, filter: RunFilter): { readonly colum
   return { column: routineId === undefined ? sql`project_id` : sql`routine_id`, conditions: join(conditions, ' and ') };
 }
 
-/**
- * Conditions with literals instead of parameters, so that Postgres reads the few runs in a rare state from their
- * partial index.
- */
+/** Conditions with literals, so that Postgres reads the few runs in a rare state from their partial index. */
 const BY_STATE: Readonly<Record<RunState, Sql>> = {
   queued: sql`state = 'queued'`,
   running: sql`state = 'running'`,

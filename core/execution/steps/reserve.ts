@@ -174,9 +174,7 @@ function leaveLine({ runId }: StepRun): Sql {
   return sql`update runs set waits_until = null where id = ${runId}`;
 }
 
-/**
- * Names the cost limit that refuses a model without prices, and who may lift the limit; undefined without a cost limit.
- */
+/** Names the cost limit that refuses a model without prices, and who may lift the limit; undefined without one. */
 export function limitOnUnpriced(
   limits: readonly ScopeLimits[],
   { prices }: Pick<ModelOption, 'prices'>,

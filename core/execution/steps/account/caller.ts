@@ -70,9 +70,7 @@ function targetOf({ modelProviders, modelRuntime, timeoutMs }: AccountCallerDeps
   return { step, provider, runtime: modelRuntime, deadline };
 }
 
-/**
- * @throws {Stop} when the account can have no credential, {ModelFailure} when the sign-in cannot be renewed just now
- */
+/** @throws {Stop} when the account can have no credential, {ModelFailure} when no sign-in can be renewed now */
 async function usable<T>(credential: Promise<T>): Promise<T> {
   try {
     return await credential;
