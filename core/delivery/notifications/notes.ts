@@ -15,10 +15,10 @@ interface Ending {
 }
 
 /**
- * Returns the CTEs that record the end of a run for the mails about its routine: `follower`, `turned` and `news`. They
- * read the CTEs `ended` and `routine`, three rows by their keys, and the projects of an organization that has a budget.
- * This statement also records whether the routine fails, because it sees the ends of runs in their order. The work
- * `run_ended` writes the mails later.
+ * Returns the CTEs that record the end of a run for the mails about its routine: `follower`, `turned` and `news`. These
+ * CTEs read the CTEs `ended` and `routine`, three rows by their keys, and, for an organization with a budget, its
+ * projects. This statement also records whether the routine fails, because it sees the ends of runs in their order. The
+ * work `run_ended` writes the mails later.
  */
 export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: Ending): Sql {
   const isWhole = state === 'succeeded' && warnings.length === 0;

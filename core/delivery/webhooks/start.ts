@@ -45,7 +45,7 @@ export async function startDueDeliveries(
       if (!(await startDelivery(engine, delivery, log))) return started;
       started += 1;
     }
-    // Claimed deliveries are leased, so no delivery is in two batches.
+    // Claim another batch after a full one: claimed deliveries are leased, so no delivery is in two batches.
     if (due.length < BATCH || performance.now() > end) return started;
   }
 }

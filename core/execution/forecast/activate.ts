@@ -55,7 +55,9 @@ export function firstToRunOut({ runs, limits }: Pick<Forecast, 'runs' | 'limits'
   return over.toSorted((a, b) => a.day.localeCompare(b.day))[0];
 }
 
-/** Names the limit that the forecast exceeds first, the day, and who may raise the limit; undefined without one. */
+/**
+ * Names the limit that the forecast exceeds first, its day, and who may raise it; undefined if no limit is exceeded.
+ */
 export function overLimit(forecast: Forecast): string | undefined {
   const first = firstToRunOut(forecast);
   if (first === undefined) return undefined;

@@ -49,8 +49,9 @@ export interface GateValue {
 }
 
 /**
- * Extracts the values of the pointers from a response: the value itself for a single pointer, an object for several,
- * the whole response for none. A response that is not JSON is a text, which can only be taken as a whole.
+ * Extracts the values of the pointers from a response: the value itself for a single pointer, an object of values for
+ * several pointers, the whole response without pointers. A response that is not JSON is a text, which can only be taken
+ * as a whole.
  */
 export function readValue(text: string, pointers: readonly string[]): GateValue | GateFault {
   const json = parseJson(text);
