@@ -27,7 +27,7 @@ export interface ModelCheck {
   readonly refused: (words: string) => ModelAbilities;
 }
 
-const INSTRUCTIONS = 'You are asked by a test of this service. Do exactly what is asked.';
+const INSTRUCTIONS = 'This is a test of the service. Do exactly what the message says.';
 
 function asking(content: string) {
   return { instructions: INSTRUCTIONS, messages: [{ role: 'user' as const, content }], tools: {} };
@@ -77,7 +77,7 @@ export const CHECKS_TO_MAKE: readonly ModelCheck[] = [
         toolCalls.length > 0
           ? 'The model called a tool in an unusable form.'
           : `The model called no tool. ${text.trim() === '' ? 'It wrote nothing.' : `It wrote: ${quoted(text)}`}`;
-      // A small model may have misunderstood the request, so the failed check shows nothing about the server.
+      // Conclude nothing about the server, because a small model may have misunderstood the request.
       return { passed: false, words, shows: {} };
     },
     refused: (words) => (/tool|function/i.test(words) ? { tools: false } : {}),
