@@ -68,7 +68,7 @@ async function homeFigures(at: Visitor, rounds: number, note: (text: string) => 
     const { ms } = await visit(context, page).finally(() => context.close());
     return ms;
   };
-  // The server and Postgres are warm in each round; only the browser is cold.
+  // Open the page once first: the server and Postgres are warm in each round, and only the browser is cold.
   await once(ofHome, true);
   const cold = await alternate(rounds, {
     value: () => once(ofHome, true),

@@ -104,7 +104,7 @@ export interface Measured {
 
 const HEADINGS = ['benchmark', 'figure', 'value', 'baseline', 'ratio', 'target', 'verdict'];
 
-/** All figures as one aligned table; `a (b–c)` is the median with the lowest and the highest round. */
+/** Writes all figures as one aligned table; `a (b–c)` is the median with the lowest and the highest round. */
 export function table(measured: readonly Measured[]): string {
   const lines = measured.flatMap(({ benchmark, figures }) =>
     figures.map((figure) => [
@@ -135,7 +135,7 @@ function showTarget({ of, atLeast, atMost }: Target, unit: string): string {
   return atLeast === undefined ? `≤ ${atMost}${suffix}` : `≥ ${atLeast}${suffix}`;
 }
 
-/** A busy machine measures no more than three significant digits. */
+/** Writes a number with three significant digits, because a busy machine measures no more. */
 function digits(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

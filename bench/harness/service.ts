@@ -133,7 +133,7 @@ export async function untilReady(url: string, api: Child): Promise<void> {
   }
 }
 
-/** Resident memory of a process in megabytes (Linux only). */
+/** Returns the resident memory of a process in megabytes (Linux only). */
 export async function residentMb({ pid }: Child): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;

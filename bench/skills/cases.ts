@@ -70,7 +70,7 @@ export async function readEvalFile(path: string): Promise<EvalFile> {
   return parsed.data;
 }
 
-/** The four cases of a file: all data, one part of it missing, a second run, hostile text among the data. */
+/** Returns the four cases of a file: all data, one part of it missing, a second run, hostile text among the data. */
 export function casesOf(file: EvalFile): EvalCase[] {
   const { task, data, headings, derived } = file;
   const { full, missing, second, hostile } = file.cases;

@@ -67,7 +67,7 @@ function latestTimes({ body, pastRuns }: DemoRoutine, before: Date): readonly Da
     skipDates: [],
   };
   const times: Date[] = [];
-  // Far enough back for two starts of a month.
+  // Begin far enough back for two starts of a month.
   let time = nextInTimetable(timetable, daysLater(before, -70));
   while (time !== undefined && time < before) {
     times.push(time);

@@ -10,7 +10,7 @@ import type { Child, ChildExit, Log, SpawnChild } from './child.ts';
 import { savePidFile, stopSurvivors } from './guarded.ts';
 import type { Guarded } from './guarded.ts';
 
-/** Makes the watchdog guard a process. Returns a function that ends this. */
+/** Makes the watchdog guard a process. Returns a function that ends the guard. */
 export type Guard = (process: Guarded) => () => void;
 
 export interface Children {

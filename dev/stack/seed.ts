@@ -79,11 +79,11 @@ export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<D
     const call = person.inProject(projectId);
     const apiKey = await createKey(call);
     if (kept?.isReached === false && state === 'there' && kept.demo.routineId !== null) {
-      // A person has revoked the key, but the demo still exists.
+      // Keep the demo, which still exists, with a new key: a person has revoked the old one.
       keep({ ...kept.demo, apiKey });
       return seedDemo(baseUrl, options);
     }
-    // The project is stored now, so that the next start continues with it if this one is interrupted.
+    // Store the project now, so that the next start continues with it if this one is interrupted.
     keep({ apiKey, projectId });
     await markDemo(database, projectId);
     return makeDemo(call, database, { ...options, model }, (ids) => keep({ apiKey, projectId, ...ids }));

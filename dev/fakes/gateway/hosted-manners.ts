@@ -86,7 +86,7 @@ export const openai: Manner = {
   usage: 'openai',
 };
 
-// These models accept the field `reasoning_effort`.
+// Remove the refusal of `reasoning_effort`, which these models accept.
 const { effort: _, ...withoutEffort } = openai.refuses;
 
 export const gpt5: Manner = {

@@ -91,7 +91,7 @@ async function request(asked: Asked, timeoutMs: number): Promise<Response | Refu
     if (code !== undefined) {
       return { came: `it cannot be reached: ${code}`, remedy: `${correction}, or wait` };
     }
-    // The messages of other errors may quote the key, or the password of an address.
+    // Do not quote this error: its message may contain the key, or the password of an address.
     const remedy = `${correction}, or the key in ${keyPlace}`;
     return { came: 'no request can be made of it', remedy };
   }

@@ -16,7 +16,10 @@ export interface ConsentProps {
   readonly onDecided: () => void;
 }
 
-/** Shows the assistant that asks and the address it leads to. The person gives it a project and access, or denies. */
+/**
+ * Shows the assistant that asks for access, and the address to which it leads. The person chooses a project and the
+ * access, or denies the request.
+ */
 export function Consent(props: ConsentProps) {
   const { asked } = props;
   const { user } = useSession();

@@ -11,7 +11,10 @@ export interface GroupProps {
   readonly children: ReactNode;
 }
 
-/** Shows a group of settings that most people leave unchanged. It opens if the server finds a fault in one. */
+/**
+ * Shows a group of settings that most people leave unchanged. The group opens if the server finds a fault in one of
+ * them.
+ */
 export function Group({ title, children }: GroupProps) {
   const { control, formState } = useFormContext<RoutineForm>();
   const summary = useWatch({ control, compute: SUMMARIES[title] });

@@ -11,7 +11,10 @@ import type { RoutineForm } from './form.ts';
 import { Group, Part } from './group.tsx';
 import { FieldOf, messageAt, useMessageAt } from './value-field.tsx';
 
-/** Edits the window of the schedule, the rules for late or overlapping runs, and what a run may decide about it. */
+/**
+ * Edits the window of the schedule, the rules for late or overlapping runs, and what a run may decide about the
+ * schedule.
+ */
 export function Timing() {
   return (
     <Group title="When">

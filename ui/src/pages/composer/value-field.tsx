@@ -13,7 +13,7 @@ export interface FieldOfProps {
   readonly cards?: boolean;
 }
 
-/** Edits a field, or a part of one, by its kind and in the words of its declaration. */
+/** Chooses the input for the kind of a field, or of a part of one, with the label that the field declares. */
 export function FieldOf({ name, cards = false }: FieldOfProps) {
   const { kind, unit } = declared(name) ?? {};
   if (unit === 'seconds') return <TimeSpan name={name} />;

@@ -110,7 +110,7 @@ interface RowProps extends Pick<CallListProps, 'projectId' | 'show' | 'onSelect'
   readonly isSelected: boolean;
 }
 
-/** Redraws only rows that are chosen, left or selected. */
+/** Draws a row again only when that row changes, such as when it is chosen or selected. */
 const Row = memo(PlainRow);
 
 function PlainRow({ call, projectId, show, isChosen, isSelected, onSelect }: RowProps) {

@@ -121,7 +121,7 @@ function loaded(panel: ReactNode) {
 /** Says why the service paused the routine, and lists other problems. */
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   const { id: routineId, stateReason, webhookFailedAt, activation } = routine;
-  // A run without such a tool has succeeded, so the reader need not be told again.
+  // Leave out warnings about missing tools once a run has succeeded without them.
   const warnings = routine.warnings.filter(({ code }) => code !== 'skill_need_unmet' || activation.proofRunId === null);
   const texts = newerTexts(routine);
   const isQuiet = stateReason === null && webhookFailedAt === null;

@@ -94,7 +94,7 @@ const STREAMS: Readonly<Partial<Record<FollowStatus, string>>> = {
   refused: 'You may no longer follow this run',
 };
 
-/** Describes the first open step, or the one after the last. */
+/** Describes the first open step, or the step that follows the last one. */
 function underWay({ steps }: RunDetail, isWriting: boolean): string {
   const at = steps.findIndex(({ finishedAt }) => finishedAt === null);
   const call = steps[at]?.tool;
