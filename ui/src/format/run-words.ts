@@ -41,10 +41,7 @@ export function newsBadgeOf(run: Pick<RunInWords, 'state' | 'outcome'> & Pick<Sh
 
 const WEIGHTS = { none: 'nothing_new', normal: 'news' } as const;
 
-/**
- * Returns the reason of a run's end in words, or the error message, which a model may have written; null without
- * either.
- */
+/** Returns the reason of a run's end in words: the error message, or else the named reason; null without either. */
 export function reasonOf({ reason, errorMessage }: Pick<RunInWords, 'reason' | 'errorMessage'>): string | null {
   if (errorMessage !== null) return drawn(errorMessage);
   return reason === null ? null : `${humanize(reason)}.`;

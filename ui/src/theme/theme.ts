@@ -29,10 +29,7 @@ function apply(): void {
   document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
 }
 
-/**
- * Keeps the theme current while the page is open: the system's theme may change, and the person may choose a theme in
- * another tab.
- */
+/** Keeps the theme current while the page is open, also after a change in the system or in another tab. */
 export function watchTheme(): void {
   system.addEventListener('change', apply);
   addEventListener('storage', apply);

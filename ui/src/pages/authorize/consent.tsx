@@ -16,10 +16,7 @@ export interface ConsentProps {
   readonly onDecided: () => void;
 }
 
-/**
- * Shows the assistant that asks for access, and the address to which it leads. The person chooses a project and the
- * access, or denies the request.
- */
+/** Shows the assistant that asks for access, and its address. The person chooses a project and access, or denies. */
 export function Consent(props: ConsentProps) {
   const { asked } = props;
   const { user } = useSession();

@@ -25,10 +25,7 @@ export function periodOf(view: View, text: string | undefined, now = new Date())
   return { start, days, before: new Date(at.getFullYear(), at.getMonth() - 1, 1), after };
 }
 
-/**
- * Returns a day of the month whose weeks begin at `start`: the third Monday, which is never in the month before or
- * after.
- */
+/** Returns a day of the month whose weeks begin at `start`: the third Monday, never in a neighbouring month. */
 export function monthOf(start: Date): Date {
   return addDays(start, 14);
 }

@@ -12,8 +12,7 @@ import { Group, Part } from './group.tsx';
 import { FieldOf, messageAt, useMessageAt } from './value-field.tsx';
 
 /**
- * Edits the window of the schedule, the rules for late or overlapping runs, and what a run may decide about the
- * schedule.
+ * Edits the schedule's window, the rules for late or overlapping runs, and what a run may decide about the schedule.
  */
 export function Timing() {
   return (
