@@ -27,7 +27,7 @@ export interface ModelCheck {
   readonly refused: (words: string) => ModelAbilities;
 }
 
-const INSTRUCTIONS = 'You are asked by a test of this service. Do exactly what is asked.';
+const INSTRUCTIONS = 'This is a test of the service. Do exactly what the message says.';
 
 function asking(content: string) {
   return { instructions: INSTRUCTIONS, messages: [{ role: 'user' as const, content }], tools: {} };

@@ -17,7 +17,7 @@ import { FieldOf, messageAt, useMessageAt } from './value-field.tsx';
 export function Timing() {
   return (
     <Group title="When">
-      <Part title="Days on which it runs">
+      <Part title="Days on which the routine runs">
         <div className="grid gap-5 sm:grid-cols-2">
           <LocalTime name="startsAt" />
           <LocalTime name="endsAt" />

@@ -67,7 +67,7 @@ export function Stopped({ of: routine, projectId }: Props<'stopped'>) {
     >
       {reason === 'schedule_ended' ? (
         <ButtonLink size="sm" kind="quiet" {...edit}>
-          Change its end
+          Change the end
         </ButtonLink>
       ) : state === 'draft' ? (
         // A draft needs a run that proves it first.
@@ -113,7 +113,7 @@ export function WithoutTools({ of: { routineName, runId, finishedAt }, projectId
       aside={<Time at={finishedAt} as="relative" />}
     >
       <ButtonLink size="sm" kind="quiet" {...link}>
-        See its calls
+        See the calls
       </ButtonLink>
     </Row>
   );

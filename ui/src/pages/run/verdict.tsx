@@ -58,7 +58,7 @@ export function Verdict({ run, ...live }: VerdictProps) {
           {fault !== null && <p className="mt-1 text-sm text-muted">{fault}</p>}
           {run.skipped !== null && run.skipped.count > 1 && (
             <p className="mt-1 text-sm text-muted">
-              It sums up {count(run.skipped.count)} occurrences, from <Time at={run.skipped.from} /> to{' '}
+              This entry stands for {count(run.skipped.count)} occurrences, from <Time at={run.skipped.from} /> to{' '}
               <Time at={run.skipped.until} />.
             </p>
           )}
