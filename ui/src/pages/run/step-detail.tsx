@@ -48,8 +48,8 @@ export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
       <KeyValue inline facts={step.tool === null ? modelFacts(step) : toolFacts(step, step.tool)} />
       {step.attempt > 1 && (
         <Notice tone="warn">
-          This is attempt {step.attempt}. An earlier attempt broke off; the provider may have billed that attempt, which
-          is not counted here.
+          This is attempt {step.attempt}. An earlier attempt broke off. The provider may have billed it, which this
+          service cannot see.
         </Notice>
       )}
       {step.errorMessage !== null && <Notice tone={TONES[badge] ?? 'warn'}>{drawn(step.errorMessage)}</Notice>}
