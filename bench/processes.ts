@@ -131,7 +131,7 @@ async function start(folder: string): Promise<number> {
     await said(npm, 'Ready after');
     return (performance.now() - started) / 1_000;
   } finally {
-    // Signals the whole group, as Ctrl-C in a terminal does.
+    // Signal the whole group, as Ctrl-C in a terminal does.
     if (npm.pid !== undefined && npm.exitCode === null) process.kill(-npm.pid, 'SIGINT');
     await ended;
   }

@@ -93,7 +93,7 @@ export function verdictOf({ value, ratio, target }: Figure): Verdict {
   if (target === undefined) return '';
   const judged = (target.of === 'ratio' ? ratio : value)?.median ?? Number.NaN;
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target;
-  // NaN, a measurement without a value, fails both comparisons and is a miss.
+  // Count NaN, a measurement without a value, as a miss: it fails both comparisons.
   return judged >= atLeast && judged <= atMost ? 'met' : 'missed';
 }
 

@@ -77,7 +77,7 @@ export async function startService(
     SCHEDULER_SECRET: randomBytes(32).toString('base64'),
     GATEWAY_BASE_URL: stack.gatewayUrl,
     GATEWAY_API_KEY: 'fixture',
-    // A benchmark is one caller that makes more requests than any plan allows.
+    // A benchmark is one caller that makes more requests than any plan allows, so the limit is out of reach.
     RATE_LIMIT_PER_MINUTE: '1000000',
     ...over,
   };

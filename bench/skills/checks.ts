@@ -143,7 +143,7 @@ function figure(written: string): Figure {
   const text = written.replace('−', '-').replaceAll(/[,\u202f]/g, '');
   const decimals = text.split('.')[1]?.length ?? 0;
   const zeros = decimals === 0 ? (/0*$/.exec(text)?.[0].length ?? 0) : 0;
-  // 1,200 may be a rounded 1,234, but two digits have to be right.
+  // Let end zeros be rounded digits: 1,200 may be a rounded 1,234. The first two digits have to be right.
   const rounded = Math.max(0, Math.min(zeros, text.replace('-', '').length - 2));
   return { text: written, value: Number(text), precision: 10 ** (rounded - decimals) };
 }

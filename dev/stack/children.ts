@@ -125,7 +125,7 @@ function keepWatchdog(children: () => readonly Guarded[], log: Log) {
       stopping = true;
       if (current.exitCode !== null || current.signalCode !== null) return;
       const gone = new Promise((resolve) => current.once('exit', resolve));
-      // The watchdog does not keep this process alive, except while we wait for its end.
+      // Keep this process alive only while it waits for the end of the watchdog.
       current.ref();
       current.stdin?.end('[]\n');
       await gone;

@@ -6,7 +6,7 @@ export function nested({ message, type, param, code }: ErrorFields) {
   return { error: { message, type, param, code } };
 }
 
-/** Fields of a body that all hosted servers accept. */
+/** Fields that all hosted servers accept in a body. */
 const FIELDS = words(`model messages temperature top_p n stop max_tokens stream presence_penalty frequency_penalty
   response_format tools tool_choice parallel_tool_calls metadata prediction reasoning_effort`);
 const OPENAI_FIELDS = [

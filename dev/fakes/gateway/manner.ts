@@ -98,7 +98,7 @@ const EVERYBODY: Refusals = {
   doubledToolName: { message: 'tools: Tool names must be unique.' },
 };
 
-/** @throws {GatewayError} for a request that a server of this manner would refuse */
+/** Refuses a faulty request. @throws {GatewayError} for a request that a server of this manner would refuse */
 export function checkRequest(manner: Manner, checked: Omit<Checked, 'fields' | 'messageFields'>) {
   const { fields, messageFields } = manner;
   const refusals: Refusals = { ...EVERYBODY, ...manner.refuses };

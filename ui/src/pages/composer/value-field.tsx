@@ -61,7 +61,7 @@ function TimeSpan({ name }: FieldOfProps) {
   const { setValue } = useFormContext<RoutineForm>();
   const value: unknown = useWatch<RoutineForm>({ name });
   const [written, setWritten] = useState<{ readonly text: string; readonly unit: Unit }>();
-  // The form may have another value by now, for example after a save by another user.
+  // Show the form's value if it has changed since, for example by another user's save.
   const shown = written !== undefined && Object.is(secondsIn(written), value) ? written : spanOf(value);
   const write = (next: typeof shown) => {
     setWritten(next);

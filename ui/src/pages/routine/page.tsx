@@ -147,7 +147,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   );
 }
 
-/** Lists, in one notice, the data for which no tool of the routine seems to be made. */
+/** Lists in one notice the data that no tool of the routine seems to offer. */
 function Needs({ routineId, warnings }: { readonly routineId: string } & Pick<Shape<'RoutineDetail'>, 'warnings'>) {
   const projectId = useProjectId();
   const needs = [...new Set(warnings.flatMap(({ need }) => (need === undefined ? [] : [needText(need)])))];

@@ -115,7 +115,7 @@ function Data({ run, data, isAlone }: DataProps) {
   );
 }
 
-/** A first result has no marks, because every row would be new. */
+/** Returns the changes to mark. A first result has no marks, because every row would be new. */
 function marksOf(changes: AllChanges['changes'], isFirst: boolean): AllChanges['changes'] {
   return changes !== null && isFirst ? { ...changes, added: [] } : changes;
 }
