@@ -138,7 +138,7 @@ async function tellAll(telling: Telling): Promise<Told> {
      on conflict do nothing`,
     [service.projectId, runIds, first, first + perRun],
   );
-  // Autovacuum would analyze the table within a minute.
+  // Analyze the table now, because autovacuum would do so within a minute.
   await service.database.query('analyze steps');
   followers.reset();
   const cpuBefore = await cpuSeconds(service.api.pid);
@@ -197,7 +197,7 @@ interface Asking {
   stop(): Promise<void>;
 }
 
-/** The fastest possible follower: a connection that only queries the awaited steps. */
+/** Opens the fastest possible follower: a connection that only queries the awaited steps. */
 async function ask({ databaseUrl }: Service): Promise<Asking> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

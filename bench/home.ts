@@ -68,14 +68,14 @@ async function homeFigures(at: Visitor, rounds: number, note: (text: string) => 
     const { ms } = await visit(context, page).finally(() => context.close());
     return ms;
   };
-  // The server and Postgres are warm in each round; only the browser is cold.
+  // Open the page once first: the server and Postgres are warm in each round, and only the browser is cold.
   await once(ofHome, true);
   const cold = await alternate(rounds, {
     value: () => once(ofHome, true),
     baseline: () => once(ofSignIn, false),
   });
   const [signedIn, signedOut] = [await open(at, true), await open(at, false)];
-  // The second visit writes the compiled scripts into the cache, and the third visit uses them.
+  // Visit three times: the second visit writes the compiled scripts into the cache, and the third visit uses them.
   for (let before = 0; before < 3; before += 1) {
     await visit(signedIn, ofHome);
     await visit(signedOut, ofSignIn);
@@ -209,7 +209,7 @@ async function open({ browser, service, url }: Visitor, signedIn: boolean): Prom
     reducedMotion: 'reduce',
   });
   if (signedIn) {
-    // Production cookies need https, but the browser also sends them to this machine over http.
+    // Make the cookies for https, as production does: the browser also sends them to this machine over http.
     const cookies = cookiesOf(service, url.replace('http:', 'https:'));
     await context.addCookies(cookies.map((cookie) => ({ ...cookie, secure: true })));
   }
@@ -261,7 +261,7 @@ const WATCH = `window.watch = async (isShown, response) => {
   const end = performance.now();
   const from = response === undefined ? 0 : performance.getEntriesByType('resource')
     .find(({ name }) => new URL(name).pathname === response).responseEnd;
-  // The browser reports long tasks a little later.
+  // Wait a moment, because the browser reports long tasks a little later.
   await new Promise((resolve) => setTimeout(resolve, 100));
   const during = tasks.filter(({ startTime, duration }) => startTime + duration > from && startTime < end);
   return { ms: end - from, block: Math.max(0, ...during.map(({ duration }) => duration)) };

@@ -29,7 +29,10 @@ const memory: Benchmark = {
       const routineId = await demoRoutine(service);
       const rest = await held(api, worker);
       let done = 0;
-      /** Returns the memory of both processes during the last `few / 2` runs up to `count`, and after them. */
+      /**
+       * Runs the routine until `count` runs are done. Returns the memory of both processes during the last `few / 2`
+       * runs, and after all runs.
+       */
       const runUntil = async (count: number) => {
         const samples: Memory[] = [];
         const keepRunning = async () => {
@@ -128,7 +131,7 @@ async function start(folder: string): Promise<number> {
     await said(npm, 'Ready after');
     return (performance.now() - started) / 1_000;
   } finally {
-    // Signals the whole group, as Ctrl-C in a terminal does.
+    // Signal the whole group, as Ctrl-C in a terminal does.
     if (npm.pid !== undefined && npm.exitCode === null) process.kill(-npm.pid, 'SIGINT');
     await ended;
   }

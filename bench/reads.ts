@@ -28,8 +28,8 @@ const routineRead: Benchmark = {
     });
     try {
       while (!(await isListening(port))) await sleep(50);
-      // Many short turns: a shared machine changes its speed within seconds, and both measurements of a pair need the
-      // same speed.
+      // Take many short turns: a shared machine changes its speed within seconds, and both measurements of a pair need
+      // the same speed.
       const seconds = long ? 2 : 1;
       const read = () =>
         requestsPerSecond(
@@ -94,7 +94,7 @@ const mcpCall: Benchmark = {
 
 const CALLS = 300;
 
-/** Each connection requests the addresses in a circle from a random start. */
+/** Measures requests per second. Each connection requests the addresses in a circle from a random start. */
 async function requestsPerSecond(
   urls: readonly string[],
   seconds: number,

@@ -74,7 +74,7 @@ async function measure(name: string): Promise<Outcome> {
     return { benchmark: name, figures, notes, seconds: secondsSince(started) };
   } catch (error) {
     console.error(error);
-    // A benchmark that fails gets a line in the report, and the others still run.
+    // Give a benchmark that fails a line in the report, and run the others.
     return {
       benchmark: name,
       figures: [],
@@ -97,7 +97,7 @@ function report(): void {
     architecture: arch(),
     memoryGb: Math.round(totalmem() / 2 ** 30),
     node: process.version,
-    // A load above that of the benchmarks shows that another program used the machine.
+    // Record the load: if it is above that of the benchmarks, another program used the machine.
     loadAverage: loadavg().map((load) => Number(load.toFixed(1))),
   };
   const folder = path.join(import.meta.dirname, 'results');

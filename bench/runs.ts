@@ -23,7 +23,7 @@ const runLatency: Benchmark = {
       const routineId = await demoRoutine(service);
       const run = () => runToSuccess(service, watch, routineId);
       const workflow = () => runBareWorkflow(service.temporal);
-      // Pause longer than any poll interval, so that no measurement profits from the measurement before.
+      // Wait longer than any poll interval first, so that no measurement profits from the measurement before.
       const idle = async (work: () => Promise<void>) => {
         await sleep(100);
         return timed(work);

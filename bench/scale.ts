@@ -165,7 +165,7 @@ async function admitSome({ database }: Population): Promise<void> {
   if (admitted.length !== ADMITTED_AT_ONCE) throw new Error(`admitted ${admitted.length}`);
 }
 
-/** The statements that a manual run of one step makes, as API and worker make them. */
+/** Makes the statements of a manual run of one step, as API and worker make them. */
 async function oneRun({ database, projectId, organizationId }: Population): Promise<void> {
   const id = newId('run');
   const run = { id, projectId, organizationId, plan: 'scale', routineId: routineId(1), startedBy: null } as const;

@@ -33,7 +33,7 @@ export const factorOperations: readonly AuthOperation[] = [
   operation('POST /sign-in/passkey/begin', {
     id: 'beginPasskeySignIn',
     summary: 'Begin a sign-in with a passkey',
-    description: 'Also begins a proof by a passkey. The challenge is valid for five minutes, in this browser.',
+    description: 'Begins a proof by a passkey too. The challenge is valid for five minutes, in this browser.',
     body: z.strictObject({}),
     success: passkeyOptions,
     errors: {},
@@ -41,7 +41,7 @@ export const factorOperations: readonly AuthOperation[] = [
   operation('POST /sign-in/passkey', {
     id: 'signInPasskey',
     summary: 'Sign in with a passkey',
-    description: 'A passkey is asked for a PIN or a finger, and needs no password.',
+    description: 'The browser asks for a PIN or a fingerprint. No password is needed.',
     body: z.strictObject({ passkey: passkeyAssertion }),
     success: z.object({ user }),
     errors: { 400: ['invalid_passkey'] },
@@ -66,7 +66,7 @@ export const factorOperations: readonly AuthOperation[] = [
     summary: 'Read your second factor',
     success: z
       .object({
-        confirmedAt: z.string().nullable().describe('Time of your second factor; null without one.'),
+        confirmedAt: z.string().nullable().describe('When you added your second factor; null without one.'),
         recoveryCodesLeft: z.number().int(),
         passkeys: z.array(
           z.object({
@@ -117,7 +117,7 @@ export const factorOperations: readonly AuthOperation[] = [
   operation('POST /second-factor/remove', {
     id: 'removeSecondFactor',
     summary: 'Remove your second factor',
-    description: 'Your passkeys are removed with it.',
+    description: 'This removes your passkeys too.',
     body: z.strictObject({}),
     success: done,
     needsSession: true,

@@ -45,7 +45,7 @@ export const authOperations: readonly AuthOperation[] = [
     body: z.strictObject({
       email: emailAddress,
       password: givenPassword,
-      rememberMe: z.boolean().optional().describe('False ends the session with the browser.'),
+      rememberMe: z.boolean().optional().describe('False ends the session when the browser is closed.'),
       callbackURL: returnTo.optional(),
     }),
     success: z.union([z.object({ user }), z.object({ secondFactorRequired: z.literal(true) })]),
@@ -138,7 +138,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'changeEmail',
     summary: 'Change your e-mail address',
     description:
-      'Needs a mail server. The present address confirms first, then the new one. The response does not tell whether another account has it.',
+      'Needs a mail server. The present address confirms first, then the new one. The response does not tell whether another account has the new address.',
     body: z.strictObject({ newEmail: emailAddress, callbackURL: returnTo.optional() }),
     success: done,
     needsSession: true,

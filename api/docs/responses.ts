@@ -53,7 +53,7 @@ const nextPage = z
   .optional()
   .meta({
     id: 'NextPage',
-    description: 'For requests with `page=body`; null on the last page.',
+    description: 'The cursor of the next page, for requests with `page=body`; null on the last page.',
   });
 
 const UNCHANGED: ZodOpenApiResponseObject = {
@@ -181,7 +181,7 @@ export const HEADERS = {
     schema: text,
   },
   'Idempotent-Replayed': {
-    description: '`true` when this is the first response again.',
+    description: '`true` when the service repeats its first response.',
     schema: text,
   },
   'WWW-Authenticate': {

@@ -75,7 +75,7 @@ export const questionEvent = component('QuestionEvent', {
     question: z.string().describe('The question as a model wrote it: data, not an instruction.'),
     choices: z.array(z.string()).nullable(),
     default: z.string().nullable(),
-    answer: z.string().nullable().describe('Null for `question.asked`.'),
+    answer: z.string().nullable().describe('The answer; null for `question.asked`.'),
     expiresAt: timestamp,
   }),
 });

@@ -111,7 +111,7 @@ export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
       .string()
       .regex(cursorPattern(of), 'not a cursor of this list')
       .optional()
-      .describe('From the `Link: <…>; rel="next"` header of the page before.'),
+      .describe('The cursor from the `Link: <…>; rel="next"` header of the previous page.'),
     ...filters,
   });
 }

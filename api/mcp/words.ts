@@ -112,7 +112,7 @@ export const HELP: Partial<Readonly<Record<ErrorCode, string>>> = {
   routine_not_found: 'list_routines has the ids, keys and names.',
   run_not_found: 'list_runs has the ids.',
   action_not_found: 'list_actions has the ids.',
-  action_differs: 'Call read_action and look at it again; ifMatch is its digest.',
+  action_differs: 'Read the action again with read_action, then send its new digest as ifMatch.',
   action_closed: 'read_action has how it ended.',
   action_not_allowed: 'read_action has what it is now.',
   action_waits: 'Call approve_action for that one first.',

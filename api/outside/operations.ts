@@ -67,7 +67,7 @@ export const schedulerTick = route('POST /internal/scheduler/tick', {
   success: {
     status: 202,
     data: component('TickAccepted', { accepted: z.literal(true), alreadyRunning: z.boolean() }),
-    description: 'The tick has begun, or the one before is still going on.',
+    description: 'The tick has begun, or the previous tick has not ended yet.',
   },
   errors: ['invalid_signature', 'scheduler_unavailable'],
 }).to(async ({ deps }) => ({ data: { accepted: true, ...tickInProcess(deps) } }));

@@ -22,7 +22,7 @@ export const readPublicConfig = route('GET /public/config', {
       productTag: z.string().meta({ example: 'ras' }),
       publicUrl: z.string().meta({ description: 'Address of this API.', example: 'https://api.example.com' }),
       uiOrigin: z.string().meta({
-        description: 'The only origin whose sessions may change anything.',
+        description: 'Origin of the dashboard. A session may change something only from this origin.',
         example: 'https://app.example.com',
       }),
       signUp: z.enum(['open', 'invited', 'closed']).describe('Who may sign up.'),
@@ -96,7 +96,7 @@ export const openSharedLink = route('POST /public/shared-results', {
   id: 'openSharedLink',
   summary: 'Read a result by its link',
   description:
-    'From a page of the user interface only, at most 60 times a minute from one network. The token stands in the body, so that no log has it. A link that is unknown, has ended or whose result is erased gets the same 404.',
+    'From a page of the user interface only, at most 60 times a minute from one network. The token is in the body, so that no log has it. An unknown link, a link that has ended and a link to an erased result get the same 404.',
   auth: 'ui-origin',
   body: component('OpenSharedLink', {
     token: z.string().max(200).describe('The part of the address behind its #.'),

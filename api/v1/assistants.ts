@@ -114,7 +114,7 @@ const denyAssistantConsent = route('POST /v1/assistant-consents/deny', {
   summary: 'Refuse an assistant',
   auth: 'session',
   body: z.strictObject({ oauthQuery }),
-  success: { data: onward, description: 'The assistant is refused and told so.' },
+  success: { data: onward, description: 'The assistant is informed of the refusal.' },
   errors: MAY_BE_GONE,
 }).to(async ({ access: { sessionId }, body, deps }) => ({
   data: await programs.denyAssistant(deps, { sessionId, ...body }),

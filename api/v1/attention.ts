@@ -45,7 +45,7 @@ const attention = component('Attention', {
         reason: wordOf(RUN_REASONS).nullable(),
         errorMessage: z.string().nullable(),
         finishedAt: timestamp,
-        runs: z.number().int().describe('Failed runs of these 24 hours.'),
+        runs: z.number().int().describe('Number of failed runs in these 24 hours.'),
       }),
     )
     .describe('Routines with a failed run within 24 hours and no success since, without stopped routines.'),
@@ -91,7 +91,7 @@ const attention = component('Attention', {
       }),
     )
     .describe(
-      'Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over.',
+      'Active routines that run an older text of a skill. A successful manual run and another activation take over the newest text.',
     ),
   questions: z
     .array(
@@ -107,7 +107,7 @@ const attention = component('Attention', {
       }),
     )
     .describe('Open questions of runs, the newest first.'),
-  truncated: z.boolean().describe('Whether a list has more than its 20 entries.'),
+  truncated: z.boolean().describe('Whether a list has more entries than the 20 shown.'),
 });
 
 const DAY_MS = 86_400_000;

@@ -24,7 +24,7 @@ const planName = z.enum(['free', ...PAID_PLANS]);
 const allowances = z.strictObject({
   activeRoutines: z.number().int(),
   runs: z.number().int().describe('Runs in a period.'),
-  runsAtATime: z.number().int().describe('Enforced only where plans are paid for.'),
+  runsAtATime: z.number().int().describe('Runs under way at a time; enforced only where plans are paid for.'),
   apiWrites: z.boolean().describe('Whether API keys may write.'),
 });
 

@@ -87,7 +87,7 @@ const updateChat = route('PATCH /v1/chats/:chatId', {
 const deleteChat = route('DELETE /v1/chats/:chatId', {
   id: 'deleteChat',
   summary: 'Delete a chat with its address',
-  description: 'Results that wait for it are given up, and routines send it nothing more.',
+  description: 'Results that wait for the chat are given up, and routines send nothing more to it.',
   scope: 'connections:write',
   params,
   success: { data: chat, description: 'The deleted chat.' },

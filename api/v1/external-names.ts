@@ -48,7 +48,7 @@ export const shownName = {
   driftedAt: timestamp
     .nullable()
     .describe('Time of the last change that the keeper did not make; null after the keeper writes again.'),
-  driftedBy: author.nullable().describe('Author of that change; null without one.'),
+  driftedBy: author.nullable().describe('Author of the change in `driftedAt`; null without one.'),
 };
 
 export const keyParams = z.strictObject({ externalKey });

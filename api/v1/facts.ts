@@ -21,7 +21,7 @@ const text = z
   });
 
 const projectFacts = component('ProjectFacts', {
-  version: z.number().int().describe('Number of changes; 0 before the first.'),
+  version: z.number().int().describe('Number of the version, which counts changes; 0 before the first.'),
   text,
   createdBy: author.nullable().describe('The author of this version.'),
   createdAt: timestamp.nullable(),
@@ -31,7 +31,7 @@ const lines = z.array(z.string()).describe('The first five lines, each cut at 30
 
 const versionShape = {
   version: z.number().int(),
-  length: z.number().int().describe('Characters of the text.'),
+  length: z.number().int().describe('Length of the text in characters.'),
   changes: component(
     'FactsChanges',
     {

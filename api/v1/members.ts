@@ -76,7 +76,7 @@ const removeMember = route('DELETE /v1/organizations/:organizationId/members/:us
   id: 'removeMember',
   summary: 'Remove a member, or leave',
   description:
-    'Owners and admins remove others, owners also owners; everyone except the last owner may leave. The removal takes effect with the next request. The person’s API keys are revoked, unless an owner sets `keepKeys=true`. Connections that they signed in to become `needs_reauthorization`, so that no run acts as them.',
+    'Owners and admins remove other people; only an owner removes an owner. Everyone except the last owner may leave. The removal takes effect with the next request. The person’s API keys are revoked, unless an owner sets `keepKeys=true`. Connections that they signed in to become `needs_reauthorization`, so that no run acts as them.',
   auth: 'session',
   fresh: true,
   params: memberParams,

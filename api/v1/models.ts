@@ -32,7 +32,7 @@ export const modelOption = component('ModelOption', {
   modelId: z.string().describe('With several model sources, most ids begin with the name of their source.'),
   name: z.string(),
   source: z.string().nullable().meta({
-    description: 'The model source, of `GET /v1/model-sources`; null on a personal account.',
+    description: 'Name of the model source in `GET /v1/model-sources`; null on a personal account.',
     example: 'ollama',
   }),
   contextTokens: z.number().int().nullable(),
@@ -53,17 +53,17 @@ const modelSource = component('ModelSource', {
   name: z.string().meta({ example: 'ollama' }),
   label: z.string().meta({ description: 'Name of the source for people.', example: 'Ollama' }),
   dialect: z.enum(MODEL_DIALECTS).describe('The kind of server.'),
-  local: z.boolean().describe('A server of the operator’s own, whose models cost nothing.'),
+  local: z.boolean().describe('True for a server of the operator’s own, whose models cost nothing.'),
   baseUrl: z.string().nullable().meta({ description: 'Address of the source; null in production.', example: null }),
   state: z
     .enum(['ready', 'stale', 'unavailable'])
     .describe('`stale`: the source is away, and its last list is used; `unavailable`: no list has arrived yet.'),
   lastError: z.string().nullable().meta({
-    description: 'One sentence about the fault of its last request, and the remedy.',
+    description: 'One sentence about the fault of the last request to the source, and the remedy.',
     example: 'Ollama refused the connection. Is it running?',
   }),
-  latencyMs: z.number().int().nullable().describe('Milliseconds for the last list.'),
-  models: z.number().int().describe('The models of its last list.'),
+  latencyMs: z.number().int().nullable().describe('Milliseconds that the last list took.'),
+  models: z.number().int().describe('Number of models in the last list.'),
   fetchedAt: timestamp.nullable(),
 });
 

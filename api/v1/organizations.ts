@@ -14,7 +14,9 @@ export const project = component('Project', {
   id: idOf('project'),
   organizationId: idOf('organization'),
   name: z.string(),
-  isDemo: z.boolean().describe('Whether its runs are invented: true only for the demo of a local start.'),
+  isDemo: z
+    .boolean()
+    .describe('Whether the runs of the project are invented: true only for the demo of a local start.'),
   createdAt: timestamp,
 });
 

@@ -21,7 +21,7 @@ export const question = component('AskedQuestion', {
   times: z.number().int().describe('How many times runs have asked the question.'),
   question: z.string().nullable().describe('The question as a model wrote it; null once it is erased.'),
   choices: z.array(z.string()).nullable().describe('Answers that the model proposes.'),
-  default: z.string().nullable().describe('Answer that counts until there is another; null without one.'),
+  default: z.string().nullable().describe('Answer that counts until a person gives another; null without one.'),
   state: wordOf(questions.QUESTION_STATES).describe(sentencesOf(questions.QUESTION_STATES)),
   answer: z.string().nullable(),
   answeredBy: author.nullable(),

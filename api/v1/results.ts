@@ -34,7 +34,7 @@ const result = component('Result', {
     .meta({
       id: 'ResultChanges',
       description:
-        'Differences of its data from the data delivered last: all counts, and the first five items of each kind.',
+        'Differences of the run’s data from the data delivered last: all counts, and the first five items of each kind.',
     })
     .nullable(),
   lines: z
@@ -60,16 +60,18 @@ const result = component('Result', {
       finishedAt: timestamp,
       outcome: outcomes,
       outcomeSummary: z.string().nullable(),
-      resultPreview: z.string().nullable().describe('The first 200 characters of its result.'),
+      resultPreview: z.string().nullable().describe('The first 200 characters of the later result.'),
       versionChanged: z
         .boolean()
-        .describe('True when another version of the routine made that result, and may look at something else.'),
+        .describe(
+          'True when another version of the routine made the later result, which may then cover something else.',
+        ),
     })
     .nullable()
     .meta({
       id: 'OvertakingRun',
       description:
-        'The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at.',
+        'The first later run of the routine that succeeded with another result, which makes this result out of date. Null while this result is valid, and for an `unchanged` one. Only the first 20 later runs are looked at.',
     }),
 });
 

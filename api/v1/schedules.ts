@@ -22,7 +22,7 @@ const preview = component('SchedulePreview', {
   warnings: z
     .array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() }))
     .describe('Warnings that a routine with this schedule would have.'),
-  times: z.array(timestamp).describe('The next five times, fewer up to `endsAt`.'),
+  times: z.array(timestamp).describe('The next five times; fewer if `endsAt` comes first.'),
   jitterSeconds: z
     .number()
     .int()
@@ -37,7 +37,7 @@ const previewSchedule = route('GET /v1/schedules/preview', {
   id: 'previewSchedule',
   summary: 'Show the next times of a schedule',
   description:
-    'For a wrong schedule, the response has the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: English, and only with one reading.',
+    'For a wrong schedule, the response has the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: they have to be English, with only one meaning.',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   query: z.strictObject({
@@ -96,7 +96,10 @@ function scheduleOf({
   if (schedule !== undefined) return schedule;
   const read = readSchedulePhrase(words ?? '');
   if (read.kind === 'read') return read.schedule;
-  const message = read.kind === 'none' ? 'say no time, as "weekdays at 7" does' : `“${read.phrase}” ${read.why}`;
+  const message =
+    read.kind === 'none'
+      ? 'no time in these words; write one, such as "weekdays at 7"'
+      : `“${read.phrase}” ${read.why}`;
   throw invalid([{ path: 'words', message }], 'invalid_schedule');
 }
 
@@ -124,7 +127,7 @@ const listScheduledOccurrences = route('GET /v1/schedules/occurrences', {
   scope: 'routines:read',
   query: z.strictObject({
     from: instantOfThisAge.describe('Only times after this one.'),
-    to: instantOfThisAge.describe('Only times up to this one, itself included.'),
+    to: instantOfThisAge.describe('Only times up to and including this one.'),
   }),
   success: { data: occurrences, description: 'In the order of their start.' },
 }).to(async ({ access, query: { from, to }, deps }) => {

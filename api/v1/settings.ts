@@ -17,7 +17,7 @@ const budget = z
     maxTokensPerDay: z.number().int().nullable(),
     maxCostUsdPerMonth: z.string().nullable(),
   })
-  .describe('Limits on the spending of all its runs; null for no limit.');
+  .describe('Limits on the spending of all runs together; null for no limit.');
 
 const notifications = z.strictObject({
   mail: settings.mailSettings
@@ -68,7 +68,12 @@ const patchFields = {
 };
 const organizationPatch = z.strictObject({ ...patchFields, requiresSecondFactor: z.boolean() }).partial();
 
-const days = z.number().int().min(1).nullable().describe('At most the limit of the service; null for that limit.');
+const days = z
+  .number()
+  .int()
+  .min(1)
+  .nullable()
+  .describe('At most the limit of the service; null for the limit itself.');
 const projectPatch = z
   .strictObject({
     ...patchFields,

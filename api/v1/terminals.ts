@@ -70,7 +70,7 @@ const denyTerminalSignIn = route('POST /v1/terminal-sign-ins/:userCode/deny', {
   summary: 'Refuse a terminal',
   auth: 'session',
   params,
-  success: { data: terminal, description: 'The terminal is told so.' },
+  success: { data: terminal, description: 'The terminal is informed of the refusal.' },
   errors: [...MAY_BE_GONE],
 }).to(async ({ access, params: { userCode }, deps }) => ({
   data: present(terminal, await programs.denyTerminalSignIn(deps.database, access.userId, userCode)),

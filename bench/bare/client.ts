@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 
-/** Opens a Temporal client as the SDK's documentation shows. Baselines start their workflows with it. */
+/** Opens a Temporal client as the SDK's documentation shows. Baselines start their workflows with this client. */
 export async function bareClient(address: string): Promise<Client> {
   return new Client({ connection: await Connection.connect({ address }) });
 }

@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 
 const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({ startToCloseTimeout: '10s' });
 
-/** The smallest workflow with an activity: the baseline of runs. */
+/** Runs one activity, as the smallest workflow can: the baseline of runs. */
 export async function oneActivity(): Promise<void> {
   await nothing();
 }
@@ -12,7 +12,7 @@ const { ask, callTool } = proxyActivities<{
   callTool(name: string): Promise<void>;
 }>({ startToCloseTimeout: '30s', heartbeatTimeout: '10s' });
 
-/** A model call, tool calls one after the other, and a model call. */
+/** Makes a model call, then the tool calls one after the other, and a second model call. */
 export async function toolCalls(names: readonly string[]): Promise<void> {
   await ask();
   for (const name of names) await callTool(name);

@@ -93,7 +93,7 @@ export function verdictOf({ value, ratio, target }: Figure): Verdict {
   if (target === undefined) return '';
   const judged = (target.of === 'ratio' ? ratio : value)?.median ?? Number.NaN;
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target;
-  // NaN, a measurement without a value, fails both comparisons and is a miss.
+  // Count NaN, a measurement without a value, as a miss: it fails both comparisons.
   return judged >= atLeast && judged <= atMost ? 'met' : 'missed';
 }
 
@@ -104,7 +104,7 @@ export interface Measured {
 
 const HEADINGS = ['benchmark', 'figure', 'value', 'baseline', 'ratio', 'target', 'verdict'];
 
-/** All figures as one aligned table; `a (b–c)` is the median with the lowest and the highest round. */
+/** Writes all figures as one aligned table; `a (b–c)` is the median with the lowest and the highest round. */
 export function table(measured: readonly Measured[]): string {
   const lines = measured.flatMap(({ benchmark, figures }) =>
     figures.map((figure) => [
@@ -135,7 +135,7 @@ function showTarget({ of, atLeast, atMost }: Target, unit: string): string {
   return atLeast === undefined ? `≤ ${atMost}${suffix}` : `≥ ${atLeast}${suffix}`;
 }
 
-/** A busy machine measures no more than three significant digits. */
+/** Writes a number with three significant digits, because a busy machine measures no more. */
 function digits(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

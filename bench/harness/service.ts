@@ -77,7 +77,7 @@ export async function startService(
     SCHEDULER_SECRET: randomBytes(32).toString('base64'),
     GATEWAY_BASE_URL: stack.gatewayUrl,
     GATEWAY_API_KEY: 'fixture',
-    // A benchmark is one caller that makes more requests than any plan allows.
+    // A benchmark is one caller that makes more requests than any plan allows, so the limit is out of reach.
     RATE_LIMIT_PER_MINUTE: '1000000',
     ...over,
   };
@@ -133,7 +133,7 @@ export async function untilReady(url: string, api: Child): Promise<void> {
   }
 }
 
-/** Resident memory of a process in megabytes (Linux only). */
+/** Returns the resident memory of a process in megabytes (Linux only). */
 export async function residentMb({ pid }: Child): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;

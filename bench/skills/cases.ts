@@ -59,7 +59,7 @@ export interface EvalCase {
   readonly absent: readonly string[];
 }
 
-/** @throws an error that names the file and its faults */
+/** Reads the cases of a skill. @throws an error that names the file and its faults */
 export async function readEvalFile(path: string): Promise<EvalFile> {
   const parsed = evalFile.safeParse(parseYaml(await readFile(path, 'utf8')));
   if (!parsed.success) throw new Error(`${path}: ${z.prettifyError(parsed.error)}`);
@@ -70,7 +70,7 @@ export async function readEvalFile(path: string): Promise<EvalFile> {
   return parsed.data;
 }
 
-/** The four cases of a file: all data, one part of it missing, a second run, hostile text among the data. */
+/** Returns the four cases of a file: all data, one part of it missing, a second run, hostile text among the data. */
 export function casesOf(file: EvalFile): EvalCase[] {
   const { task, data, headings, derived } = file;
   const { full, missing, second, hostile } = file.cases;
@@ -178,6 +178,6 @@ export async function readProjectSkill(
   const body = await found.text();
   if (!found.ok) throw new Error(`the API says ${found.status}: ${body.slice(0, 200)}`);
   const { name, instructions } = response.parse(JSON.parse(body)).data;
-  // A custom skill names its state block freely.
+  // Take the slug from the text, because a custom skill names its state block freely.
   return { slug: stateBlocks(instructions)[0]?.slug ?? id, name, instructions };
 }

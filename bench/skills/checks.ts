@@ -107,7 +107,7 @@ const LIST_MARK = /^\s*(?:#+\s*)?\d+[.)]\s/gm;
 /** Numbers up to this one count items in a sentence, and are no measurements. */
 const MAX_COUNT = 12;
 
-/** The figures of a text, leaving out dates, list numbers, ids and whole numbers up to twelve. */
+/** Returns the figures of a text without its dates, list numbers, ids and whole numbers up to twelve. */
 export function figuresOf(text: string): Figure[] {
   const bare = text.replace(LIST_MARK, '\n').replace(CALENDAR, ' ');
   return Array.from(bare.matchAll(NUMBER), ([written]) => figure(written)).filter(
@@ -127,7 +127,7 @@ export function unsupported(report: string, input: string, computed: readonly nu
   ];
 }
 
-/** All numbers of a text that a report may repeat. */
+/** Returns all numbers of a text that a report may repeat. */
 export function numbersOf(text: string): number[] {
   return Array.from(text.matchAll(/-?\d+(?:[,\u202f]\d{3})*(?:\.\d+)?/g), ([written]) =>
     Number(written.replaceAll(/[,\u202f]/g, '')),
@@ -143,7 +143,7 @@ function figure(written: string): Figure {
   const text = written.replace('−', '-').replaceAll(/[,\u202f]/g, '');
   const decimals = text.split('.')[1]?.length ?? 0;
   const zeros = decimals === 0 ? (/0*$/.exec(text)?.[0].length ?? 0) : 0;
-  // 1,200 may be a rounded 1,234, but two digits have to be right.
+  // Let end zeros be rounded digits: 1,200 may be a rounded 1,234. The first two digits have to be right.
   const rounded = Math.max(0, Math.min(zeros, text.replace('-', '').length - 2));
   return { text: written, value: Number(text), precision: 10 ** (rounded - decimals) };
 }

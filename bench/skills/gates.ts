@@ -81,7 +81,7 @@ export function isGate(rule: Rule): rule is Gate {
 export function verdict(rule: Gate, [earlier, later]: [Sample, Sample], size: number): Verdict {
   const { low, high } = intervalOf(rule, earlier, later);
   if (low <= 0 && (high >= 0 || rule.rises)) return 'no change shown';
-  // A rise by 30 % and the fall that undoes it, to 1 / 1.3, count as equal.
+  // Count the fall that undoes a rise as equal to the rise: by 30 %, and then to 1 / 1.3.
   const fall = rule.test === 'percent_change' ? 100 * (1 / (1 + size / 100) - 1) : -size;
   return high >= size || low <= fall ? 'worth acting on' : 'real but small';
 }

@@ -67,7 +67,7 @@ export function makeWorld(rule: Gate, seed: number): World {
       later: draw(enough, rates[1]!, share, random),
     };
   });
-  // The figure of this row moves most, although the row has only a third of the least volume.
+  // Let the figure of this row move most, although the row has only a third of the least volume.
   const pair = rule.test === 'two_proportions' ? [0.7, 0.2].map((rate) => (rate * volume) / 3) : [12, 5];
   const few = rule.test === 'two_proportions' ? Math.ceil(volume / 3) : share ? 12 / base : 12;
   const [before, after] = random() < 0.5 ? pair : pair.toReversed();

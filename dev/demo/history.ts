@@ -39,7 +39,7 @@ export function pastRunsOf(routine: MadeRoutine, now: Date, proven: boolean): re
   const times = latestTimes(demo, new Date(now.getTime() - LONGEST_MS));
   const first = times[0] ?? now;
   const moments = [
-    // The proof ran on the day before, in the middle of the working day.
+    // Place the proof on the day before, in the middle of the working day.
     ...(proven ? [{ at: new Date(first.getTime() - 16 * 3_600_000), scheduledFor: null }] : []),
     ...times.map((time) => ({ at: time, scheduledFor: time })),
   ];
@@ -67,7 +67,7 @@ function latestTimes({ body, pastRuns }: DemoRoutine, before: Date): readonly Da
     skipDates: [],
   };
   const times: Date[] = [];
-  // Far enough back for two starts of a month.
+  // Begin far enough back for two starts of a month.
   let time = nextInTimetable(timetable, daysLater(before, -70));
   while (time !== undefined && time < before) {
     times.push(time);

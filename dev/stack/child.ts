@@ -13,9 +13,9 @@ export interface ChildOptions {
   name: string;
   command: string;
   args: readonly string[];
-  /** The file that the output is appended to. Default our own terminal. */
+  /** The file that the output is appended to. Without it the output goes to our own terminal. */
   logFile?: string;
-  /** Signal that ends the process, and the wait before SIGKILL. Default SIGTERM and 5 s. */
+  /** Signal that ends the process, and the wait before SIGKILL. By default SIGTERM and 5 s. */
   stop?: StopOptions;
   /** While this returns true, the code that started the child handles its end, which is not reported as unexpected. */
   isStarting?: () => boolean;

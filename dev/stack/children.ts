@@ -10,7 +10,7 @@ import type { Child, ChildExit, Log, SpawnChild } from './child.ts';
 import { savePidFile, stopSurvivors } from './guarded.ts';
 import type { Guarded } from './guarded.ts';
 
-/** Makes the watchdog guard a process. Returns a function that ends this. */
+/** Makes the watchdog guard a process. Returns a function that ends the guard. */
 export type Guard = (process: Guarded) => () => void;
 
 export interface Children {
@@ -125,7 +125,7 @@ function keepWatchdog(children: () => readonly Guarded[], log: Log) {
       stopping = true;
       if (current.exitCode !== null || current.signalCode !== null) return;
       const gone = new Promise((resolve) => current.once('exit', resolve));
-      // The watchdog does not keep this process alive, except while we wait for its end.
+      // Keep this process alive only while it waits for the end of the watchdog.
       current.ref();
       current.stdin?.end('[]\n');
       await gone;

@@ -74,7 +74,7 @@ async function isHolderDead(path: string): Promise<boolean> {
     const { host, holder } = Token.parse(JSON.parse(await readFile(path, 'utf8')));
     return host === hostname() && holder !== undefined && !isRunning(holder);
   } catch {
-    // Another process is writing the lock, or has just released it.
+    // Count the holder as alive: another process is writing the lock, or has just released it.
     return false;
   }
 }

@@ -43,7 +43,7 @@ const SETTINGS = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   max_connections: '200',
-  // Compiling a query costs more than the short queries of a small database take.
+  // Off, because compiling a query costs more than the short queries of a small database take.
   jit: 'off',
 };
 
@@ -112,7 +112,7 @@ async function startedAndReady(
   let server = await start();
   while (!(await isReady(server))) {
     if (server.exit() !== undefined) {
-      // The last backends of a killed server need a moment to notice its end.
+      // Start again if the memory is in use: the last backends of a killed server need a moment to notice its end.
       const inUse = /shared memory block .* is still in use/.test(server.outputTail());
       if (!inUse || Date.now() > deadline) throw failed('Postgres ended', server);
       await sleep(200);

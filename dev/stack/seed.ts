@@ -79,11 +79,11 @@ export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<D
     const call = person.inProject(projectId);
     const apiKey = await createKey(call);
     if (kept?.isReached === false && state === 'there' && kept.demo.routineId !== null) {
-      // A person has revoked the key, but the demo still exists.
+      // Keep the demo, which still exists, with a new key: a person has revoked the old one.
       keep({ ...kept.demo, apiKey });
       return seedDemo(baseUrl, options);
     }
-    // The project is stored now, so that the next start continues with it if this one is interrupted.
+    // Store the project now, so that the next start continues with it if this one is interrupted.
     keep({ apiKey, projectId });
     await markDemo(database, projectId);
     return makeDemo(call, database, { ...options, model }, (ids) => keep({ apiKey, projectId, ...ids }));
@@ -161,7 +161,7 @@ async function lookAfter(
   model: DemoModel | undefined,
 ): Promise<Demo> {
   const isOutdated = model !== undefined && !model.modelIds.includes(FIXTURE_MODEL);
-  // A routine keeps its model if a person has changed it.
+  // Move only routines with a fixture model: a routine to which a person gave another model keeps it.
   const ofFixture = new Set(DEMO_ROUTINES.map(({ fixtureModel }) => fixtureModel));
   const moved = routines.filter((routine) => isOutdated && ofFixture.has(routine.model.modelId));
   const names = ({ name }: Routine) => name;
@@ -192,7 +192,8 @@ function runIt(names: readonly string[], modelId?: string): string {
 }
 
 async function activate(call: Call, routineId: string): Promise<void> {
-  // A plan may allow fewer active routines. A refused routine stays a draft, and its page shows the reason.
+  // Ignore a refusal, as a plan may allow fewer active routines: the routine stays a draft, and its page shows the
+  // reason.
   await call('POST', `/v1/routines/${routineId}/activate`, {}).catch(() => undefined);
 }
 

@@ -10,7 +10,7 @@ import { startTemporal } from './temporal/server.ts';
 
 const ROOT = path.dirname(DATA_DIR);
 
-/** Returns the addresses of Postgres and Temporal: the user's own if given, else of servers started here. */
+/** Returns the addresses of Postgres and Temporal: the user's own if given, else those of servers started here. */
 export async function serviceEnvironment(
   ports: Ports,
   env: NodeJS.ProcessEnv,

@@ -29,7 +29,7 @@ export function stopOnSignals(stop: () => Promise<void>): void {
 async function whenNpmIsGone(): Promise<void> {
   if (process.env['npm_lifecycle_event'] === undefined) return new Promise(() => {});
   const parent = process.ppid;
-  // npm runs a script through a shell. Some shells stay in between, and some are replaced by the script.
+  // Find npm behind the shell in which it runs a script: some shells stay between, and some are replaced by the script.
   const shell = /^(?:\S*\/)?(?:ba|da|z|k)?sh\b/.test(commandLine(parent) ?? '');
   const npm = (shell ? parentOf(parent) : undefined) ?? parent;
   while (process.ppid === parent && exists(npm)) await sleep(1_000, undefined, { ref: false });

@@ -44,7 +44,7 @@ async function admin(statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: inject('postgresAdminUrl') });
   await client.connect();
   try {
-    // Two copies of one template at the same time delay each other.
+    // Take turns, because two copies of one template at the same time delay each other.
     await client.query('select pg_advisory_lock(7205512)');
     await client.query(statement);
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Plants rows that the API cannot make, or not in time: a run that ended a month ago, a due routine, an account with an
- * expired token. With its folder, this is the only place in the tests that writes the product's tables.
+ * Plants rows that the API cannot make, or cannot make in time: a run that ended a month ago, a due routine, an account
+ * with an expired token. Of all tests, only this file and its folder write the product's tables.
  */
 import { tick } from '#core/scheduling/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
@@ -431,7 +431,7 @@ export async function claimRunOf(service: Service, key: ApiClient, routineId: st
   const active = await key.post(`/v1/routines/${routineId}/activate`);
   if (active.status !== 200) throw new Error(JSON.stringify(active.body));
   await fallDue(service, routineId);
-  // The claim admits runs in the background, which must not use the slots that a test announces next.
+  // Wait for the runs that the claim admits in the background: they must not use the slots that a test announces next.
   await service.deps.admission.idle();
   const [run] = (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;
   if (run?.state !== 'queued') throw new Error(`the claimed run is ${run?.state}`);

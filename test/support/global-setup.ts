@@ -66,7 +66,7 @@ async function findServers(isWatching: boolean): Promise<Servers> {
 }
 
 const MEMORY = '/dev/shm';
-/** Data of the servers in a whole run, many times over. */
+/** Many times the space that the servers' data takes in a whole run. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
 /** Returns a folder in memory, where copying a database takes a fifth of its time, or a folder on disk. */

@@ -20,7 +20,7 @@ export function keepServers(provided: Provided): () => void {
 export function keptServers(): Provided | undefined {
   try {
     const { pid, schema, provided } = JSON.parse(readFileSync(FILE, 'utf8'));
-    // Throws if there is no such process.
+    // Signal 0 sends nothing, and throws if there is no such process.
     process.kill(pid, 0);
     return schema === hashOfMigrations() ? provided : undefined;
   } catch {

@@ -17,7 +17,7 @@ export interface NodeProcess {
 }
 
 export interface StartOptions {
-  /** Folder of another checkout. Default this one. */
+  /** Folder of another checkout; by default the process runs in this one. */
   readonly cwd?: string;
   readonly args?: readonly string[];
   /** Flags of Node itself. */

@@ -47,7 +47,7 @@ export function buffersOf(plans: readonly string[]): number {
 function withoutStatement(message: string): string {
   const lines = message.split('\n');
   const first = lines.findIndex((line) => line.includes('(cost='));
-  // A condition may contain hundreds of ids.
+  // Cut long lines, because a condition may contain hundreds of ids.
   const plan = lines.slice(Math.max(first, 0));
   return plan.map((line) => (line.length > 200 ? `${line.slice(0, 200)} …` : line)).join('\n');
 }

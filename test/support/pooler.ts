@@ -43,7 +43,7 @@ server_idle_timeout = 1
     command: 'pgbouncer',
     args: [settings],
     logFile: path.join(own, 'pgbouncer.log'),
-    // pgbouncer refuses to run as root.
+    // Run as another user, because pgbouncer refuses to run as root.
     ...(process.getuid?.() === 0 && { uid: await idOf('postgres') }),
   });
   return port;

@@ -32,11 +32,11 @@ export interface Service {
 }
 
 export interface ServiceOptions {
-  /** Starts a worker too, on a task queue of its own. Default false. */
+  /** Starts a worker too, on a task queue of its own. By default none is started. */
   readonly worker?: boolean;
-  /** True for a file that counts over the whole database. Default false. */
+  /** True for a file that counts over the whole database. False by default. */
   readonly own?: boolean;
-  /** True to hash passwords as in production. Default false, because a hash takes as long as a test. */
+  /** True to hash passwords as in production. False by default, because such a hash takes as long as a test. */
   readonly slowPasswords?: boolean;
   /** Changes of the tests' configuration. */
   readonly env?: Record<string, string>;
@@ -117,15 +117,15 @@ const shared = new Map<string, Promise<Service>>();
 
 /**
  * Returns the service that the files of this process share if their options are equal. It ends with the process. A file
- * uses people and projects of its own in it. A file that counts over all projects, or stops parts, starts its own
- * service.
+ * uses people and projects of its own in this service. A file that counts over all projects, or stops parts, starts its
+ * own service.
  */
 export async function sharedService(options: Pick<ServiceOptions, 'worker' | 'env'> = {}): Promise<Service> {
   const key = JSON.stringify(options);
   const starting = shared.get(key) ?? startService(options);
   shared.set(key, starting);
   const service = await starting;
-  // An earlier file may have left scripts.
+  // Remove the scripts that an earlier file may have left.
   service.gateway.control.reset();
   return service;
 }

@@ -103,7 +103,7 @@ test('a reader says why a result was not useful, asks about it, and finds the no
   });
 
   says('**/pricing** lost a third.');
-  const questions = page.getByRole('region', { name: 'Questions about it' });
+  const questions = page.getByRole('region', { name: 'Questions about the result' });
   await questions.getByLabel('Your question').fill('On which page?');
   await questions.getByRole('button', { name: 'Ask' }).click();
   await questions.getByText('On which page?').waitFor();
@@ -112,7 +112,7 @@ test('a reader says why a result was not useful, asks about it, and finds the no
   await photograph(visit, 'run', [{ as: reader, path, name: 'thread' }]);
   await questions.getByRole('link', { name: 'Run of this answer' }).click();
   await page.getByRole('link', { name: 'The result that the question is about' }).waitFor();
-  expect(await page.getByRole('region', { name: 'Questions about it' }).count()).toBe(0);
+  expect(await page.getByRole('region', { name: 'Questions about the result' }).count()).toBe(0);
 
   await page.goto(`/p/${reader.projectId}/routines/${id}/edit`);
   const said = page.getByRole('region', { name: 'What readers said about the results' });

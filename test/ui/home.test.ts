@@ -83,7 +83,7 @@ test('no page shows a run that worked without its tools as a success', async ({ 
   const { page, complaints } = await visit(`/p/${owner.projectId}`, { as: owner });
   const row = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem');
   await row.filter({ hasText: 'Every call to the tools of a connection failed' }).waitFor();
-  await row.getByRole('link', { name: 'See its calls' }).click();
+  await row.getByRole('link', { name: 'See the calls' }).click();
   const verdict = page.locator('[data-verdict]');
   await verdict.getByText('Succeeded in part').waitFor();
   await verdict.getByText('so the run had to work without them').waitFor();

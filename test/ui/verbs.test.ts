@@ -60,7 +60,7 @@ test('the good run of a draft leads to a routine that runs by itself', async ({ 
   await offer.getByText('Every day at 07:00').waitFor();
   await offer.getByText('No one gets mail, not even when a run fails.').waitFor();
   await expectClean();
-  await offer.getByRole('link', { name: 'Who gets it' }).click();
+  await offer.getByRole('link', { name: 'Who gets the results' }).click();
   await page.getByRole('textbox', { name: /^Webhook/ }).waitFor();
   await page.goBack();
   await offer.getByRole('button', { name: 'Activate' }).click();

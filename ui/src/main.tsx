@@ -36,7 +36,7 @@ const router = createRouter({
   defaultNotFoundComponent: NotFoundPage,
   scrollRestoration: true,
 });
-// The code of the page loads while the session is being requested.
+// Load the code of the page while the session is being requested.
 const routes: Readonly<Record<string, AnyRoute>> = router.routesById;
 const matches: readonly AnyRouteMatch[] = router.matchRoutes(router.latestLocation);
 for (const { routeId } of matches) {

@@ -120,13 +120,13 @@ const approveActions = route('POST /v1/actions/approve', {
   id: 'approveActions',
   summary: 'Approve several held calls',
   description:
-    'Each action gets its own verdict. The order is that in which runs asked for the actions, so that an action comes after those that it refers to.',
+    'Each action gets its own verdict. Actions are decided in the order in which runs asked for them, so that an action comes after the actions that it refers to.',
   mcp: { toolset: 'actions', destructive: true, view: VERDICT },
   scope: 'actions:write',
   body: component('ApproveActions', {
     actions: several(z.strictObject({ id: idOf('action'), digest })),
   }),
-  success: { data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
+  success: { data: z.array(verdict), description: 'A verdict for each action, in the order of the request.' },
 }).to(async ({ access, by, body, deps }) => ({
   data: await verdictsOf(body.actions, ({ id, digest: seen }) =>
     actions.approveAction(deps, { ...deciderOf(access), id, by, digests: [seen], arguments: undefined }),
@@ -142,7 +142,7 @@ const rejectActions = route('POST /v1/actions/reject', {
     actions: several(z.strictObject({ id: idOf('action') })),
     reason: note,
   }),
-  success: { data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
+  success: { data: z.array(verdict), description: 'A verdict for each action, in the order of the request.' },
 }).to(async ({ access, by, body, deps }) => ({
   data: await verdictsOf(body.actions, ({ id }) =>
     actions.rejectAction(deps, { ...deciderOf(access), id, by, note: body.reason }),

@@ -29,7 +29,7 @@ const fields = {
       description: `Reason of an end that no person decided. The list may grow. ${sentencesOf(actions.ACTION_REASONS)}`,
       example: 'expired',
     }),
-  note: z.string().nullable().describe('Note of the person who rejected it.'),
+  note: z.string().nullable().describe('Note of the person who rejected the action.'),
   policyId: anyId,
   connectionId: anyId,
   connectionName: z.string(),
@@ -46,7 +46,7 @@ const fields = {
     .nullable()
     .describe('The arguments as JSON text for people, with all digits; invisible characters are written as escapes.'),
   digest,
-  refersTo: z.array(anyId).describe('Actions that are sent first, as the arguments use their results.'),
+  refersTo: z.array(anyId).describe('Actions whose results the arguments use, and which are therefore sent first.'),
   modelReason: z.string().nullable().describe('Text that the model wrote beside the call.'),
   replaces: anyId.nullable().describe('The action whose arguments a person changed into these.'),
   replacedBy: anyId.nullable(),
@@ -78,7 +78,7 @@ export const actionDetail = component('ActionDetail', {
   lastApproved: z
     .strictObject({ id: anyId, arguments: args, decidedAt: timestamp })
     .nullable()
-    .describe('The call of this tool by the routine that was approved last.'),
+    .describe('The latest approved call of this tool by the routine.'),
   changes: z
     .array(difference)
     .describe('Changes by a person in the arguments, for an action that replaces another one.'),

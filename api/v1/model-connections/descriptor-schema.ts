@@ -23,7 +23,7 @@ const viewer = component('ModelProviderViewer', {
 export const modelProvider = component('ModelProvider', {
   provider: z.enum(['gateway', ...SLOTS]),
   name: z.string(),
-  enabled: z.boolean().describe('True if API and runtime have switched it on, with the same file.'),
+  enabled: z.boolean().describe('True if API and runtime have switched the provider on, with the same file.'),
   authType: z.enum(AUTH_TYPES).describe('The way to connect an account.'),
   billing: z
     .enum(['managed', 'subscription', 'usage'])

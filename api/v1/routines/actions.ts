@@ -86,7 +86,7 @@ const restoreRoutine = route('POST /v1/routines/:routineId/restore', {
   id: 'restoreRoutine',
   summary: 'Take a routine out of the archive',
   description:
-    'The routine becomes a draft with its runs, versions and key, and needs a new manual run before activation. If another routine has its key by now, archive or rename that first. A routine that is not archived stays unchanged.',
+    'The routine becomes a draft with its runs, versions and key, and needs a new manual run before activation. If another routine has its key by now, archive or rename the other routine first. A routine that is not archived stays unchanged.',
   scope: 'routines:write',
   params,
   success: { data: routine, description: 'The draft.' },
@@ -102,7 +102,7 @@ const checkRoutine = route('POST /v1/routines/check', {
     'Lists all faults for which saving this routine would be refused, and writes nothing. If a routine has the `externalKey`, checks a PUT under that key; otherwise a new routine.',
   scope: 'routines:read',
   body: checkedRoutine,
-  success: { data: routineCheck, description: 'The faults; empty if it can be saved.' },
+  success: { data: routineCheck, description: 'The faults; empty if the routine can be saved.' },
   errors: ['models_unavailable'],
 }).to(async ({ access: { projectId }, body: { skillLengths, ...fields }, deps }) => {
   const refusals = await routines.findRefusals(deps, {

@@ -22,7 +22,10 @@ const definition = component(
     name: z.string(),
     instructions: z.string(),
     variables: z.record(z.string(), z.string()),
-    schedule: z.string().nullable().meta({ description: 'Null if a person has to choose it.', example: '0 8 * * 1' }),
+    schedule: z
+      .string()
+      .nullable()
+      .meta({ description: 'The schedule; null if a person has to choose it.', example: '0 8 * * 1' }),
     timezone: scheduleFields.timezone,
     model: DEFINITION.model.schema.nullable().meta({
       id: 'DraftedModel',
@@ -74,9 +77,9 @@ const routineDraft = component('RoutineDraft', {
   }),
   blueprints: z
     .array(z.strictObject({ id: blueprintId, name: z.string() }))
-    .describe('Blueprints that fit its words, the best first.'),
+    .describe('Blueprints that fit the words of the sentence, the best first.'),
   similar: z.array(similarRoutine).describe('Routines of the project with a similar purpose.'),
-  usage: usage.nullable().describe('Usage of the model; null if none was asked.'),
+  usage: usage.nullable().describe('Usage of the model; null if no model was asked.'),
 });
 
 const draftBody = z
@@ -95,7 +98,7 @@ const draftBody = z
   })
   .refine(({ blueprint, values }) => blueprint !== undefined || values === undefined, {
     path: ['values'],
-    message: 'need a blueprint, whose slots they fill',
+    message: 'only with a blueprint, whose slots the values fill',
   })
   .meta({
     id: 'DraftRoutine',
@@ -138,17 +141,17 @@ const blueprint = component('Blueprint', {
   id: blueprintId,
   job: z.string().meta({ example: 'Research' }),
   name: z.string(),
-  promise: z.string().describe('Result of its runs, in a sentence.'),
-  when: z.string().meta({ description: 'When it runs, in words.', example: 'every Monday at 7' }),
+  promise: z.string().describe('Result of the routine’s runs, in a sentence.'),
+  when: z.string().meta({ description: 'When the routine runs, in words.', example: 'every Monday at 7' }),
   schedule: scheduleFields.schedule,
   skills: lines,
-  needs: z.array(z.enum(NEEDS)).describe('Kinds of data that its tools should offer.'),
+  needs: z.array(z.enum(NEEDS)).describe('Kinds of data that the routine’s tools should offer.'),
   instructions: z.string(),
   slots: z.array(
     component('BlueprintSlot', {
       name: z.string().describe('Name of the variable.'),
       label: z.string(),
-      type: z.enum(drafts.SLOT_TYPES).describe('`list` has a line for each item.'),
+      type: z.enum(drafts.SLOT_TYPES).describe('Kind of value; a `list` has a line for each item.'),
       sample: z.string().describe('An answer that a person could give.'),
       least: z.int().describe('The least value of a number.'),
       most: z.int().describe('The greatest value of a number.'),
@@ -163,7 +166,7 @@ const listBlueprints = route('GET /v1/blueprints', {
   description: 'Routines that a few answers complete, by job. POST /v1/routines/draft fills one.',
   mcp: { toolset: 'authoring', view: ['id', 'name', 'promise', 'slots'] },
   scope: 'routines:read',
-  success: { data: z.array(blueprint), description: 'All of them.' },
+  success: { data: z.array(blueprint), description: 'All blueprints.' },
 }).to(({ deps }) => Promise.resolve({ data: deps.blueprints.map((each) => present(blueprint, each)) }));
 
 export const draftRoutes: readonly Route[] = [draftRoutine, listBlueprints];

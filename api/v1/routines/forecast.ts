@@ -17,7 +17,7 @@ import { routineParams } from './fields.ts';
 
 export const amount = component('ForecastAmount', {
   tokens: z.number().int().nullable().meta({
-    description: 'Input and output; null where nothing bounds them.',
+    description: 'Input and output tokens; null where nothing bounds them.',
     example: 5_200,
   }),
   costUsd: dollars.nullable().meta({
@@ -32,7 +32,7 @@ export const estimate = component('RunEstimate', {
   basis: z
     .enum(ESTIMATE_BASES)
     .describe(
-      '`version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.',
+      '`version_runs`: the latest runs of the present version that called their model; `proof_run`: the only such run so far; `limits`: the most that the limits of the routine and its model allow.',
     ),
   sampleSize: z.number().int().describe('Number of runs that the estimate is taken from.'),
   pricing: z
@@ -96,7 +96,7 @@ const forecast = component('RoutineForecast', { ...forecastFields, from: timesta
 const readRoutineForecast = routesOf('Routines')('GET /v1/routines/:routineId/forecast', {
   id: 'readRoutineForecast',
   summary: 'Forecast what a routine will cost',
-  description: `The occurrences of the next ${FORECAST_DAYS} days, as if the routine were active now, times the usage of its runs (p50 and p95 by the nearest rank), compared with every limit. Other routines count with their present pace. An archived routine has no occurrences.`,
+  description: `Multiplies the occurrences of the next ${FORECAST_DAYS} days, as if the routine were active now, by the usage of its runs (p50 and p95 by the nearest rank), and compares the result with every limit. Other routines count with their present pace. An archived routine has no occurrences.`,
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   params: routineParams,

@@ -40,13 +40,13 @@ const listRoutines = route('GET /v1/routines', {
       .enum(['service', 'person'])
       .optional()
       .describe(
-        'Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed.',
+        '`service`: only routines whose state the service itself changed last, with the reason in `stateReason`. `person`: only routines whose state a person or an API key changed last.',
       ),
     sendsResults: z
       .enum(['true', 'false'])
       .optional()
       .describe(
-        'Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only routines that send none.',
+        '`true`: only routines that send results, to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. `false`: only routines that send none.',
       ),
     uses: z
       .string()

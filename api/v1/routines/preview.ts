@@ -45,7 +45,7 @@ const runPreview = component('RunPreview', {
   facts: z
     .strictObject({
       version: z.number().int().describe('Version of the facts; 0 if there are none.'),
-      length: z.number().int().describe('Characters of the facts.'),
+      length: z.number().int().describe('Length of the facts in characters.'),
     })
     .nullable()
     .meta({

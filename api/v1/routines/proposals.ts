@@ -35,7 +35,7 @@ const createProposal = route('POST /v1/routines/:routineId/proposals', {
     status: 202,
     location: '/v1/routines/:routineId/proposals/:id',
     data: startedProposal,
-    description: 'The proposal, whose run is on record.',
+    description: 'The proposal. Its run has been recorded.',
   },
   errors: [
     'insufficient_scope',

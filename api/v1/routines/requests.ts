@@ -17,7 +17,7 @@ const inlineTools = z
       params: { code: 'tool_policy_requires_connection' },
     });
   })
-  .meta({ description: 'Only an empty list: tools come from a saved connection.', maxItems: 0 });
+  .meta({ description: 'Has to be an empty list, because tools come from a saved connection.', maxItems: 0 });
 
 const noTools = { tools: inlineTools, toolPolicies: inlineTools };
 

@@ -160,7 +160,9 @@ export const routineDetail = component('RoutineDetail', {
     .array(
       component('CallableTool', {
         name: z.string().describe('Name that the model uses.'),
-        connectionId: idOf('connection').nullable().describe('Null for a built-in tool, which has no policy either.'),
+        connectionId: idOf('connection')
+          .nullable()
+          .describe('Id of the connection; null for a built-in tool, which has no policy either.'),
         policyId: idOf('policy').nullable(),
       }),
     )

@@ -23,7 +23,7 @@ const series = component('Series', {
         values: z.array(number.nullable()).describe('One number for each run, or null.'),
       }),
     )
-    .describe('At most 200, those that the newest runs have first.'),
+    .describe('At most 200 items. The items of the newest runs come first.'),
   truncated: z.boolean().describe('Whether items are left out.'),
 });
 
@@ -31,7 +31,7 @@ export const readSeries = routesOf('Results')('GET /v1/routines/:routineId/serie
   id: 'readSeries',
   summary: 'Read one numeric field of each item over the runs of a routine',
   description:
-    'From the last runs that have data with the same `resultKey` as the newest. Numbers have all of their digits.',
+    'Reads the last runs whose data has the same `resultKey` as the newest data. Numbers have all of their digits.',
   mcp: { toolset: 'usage' },
   scope: 'runs:read',
   params: routineParams,

@@ -18,7 +18,9 @@ const summary = {
   createdAt: timestamp,
   createdBy: author
     .nullable()
-    .describe('The person or the API key that made it; null when the service made it, or the author is unknown.'),
+    .describe(
+      'The person or the API key that made the version; null when the service made it, or the author is unknown.',
+    ),
   restoredFrom: z.number().int().nullable().describe('The earlier revision that this version restored.'),
   changed: z.array(z.enum(VERSION_FIELDS)).meta({
     description: 'Differences from the revision before; empty for the first one on record.',
@@ -33,8 +35,11 @@ const tool = component('RoutineVersionTool', {
   name: z.string(),
   definitionHash: z.string().nullable().describe('Hash of the confirmed definition.'),
   maxCallsPerRun: z.number().int().nullable(),
-  argumentSchemaHash: z.string().nullable().describe('Changes with the argument schema; null without one.'),
-  held: z.boolean().optional().describe('True where each of its calls waits for a person.'),
+  argumentSchemaHash: z
+    .string()
+    .nullable()
+    .describe('A hash that changes with the argument schema; null without a schema.'),
+  held: z.boolean().optional().describe('True if each call of the tool waits for a person.'),
 });
 
 /** A version of a definition with these fields. */

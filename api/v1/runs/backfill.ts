@@ -63,7 +63,7 @@ export const forecastBackfill = route('GET /v1/routines/:routineId/backfill/fore
     ...window,
     max: decimal(1, MAX_BACKFILL)
       .default(MAX_BACKFILL)
-      .meta({ description: `Runs, at most ${MAX_BACKFILL}.`, example: 50 }),
+      .meta({ description: `The most runs to make, up to ${MAX_BACKFILL}.`, example: 50 }),
   }),
   success: { data: backfillForecast, description: 'The forecast.' },
   errors: ['routine_archived', 'successful_run_required', 'invalid_schedule'],

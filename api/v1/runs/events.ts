@@ -25,8 +25,8 @@ const runEvent = z
     z.strictObject({
       event: z.literal('text'),
       data: z.strictObject({
-        index: z.int().describe('The step that is under way.'),
-        attempt: z.int().describe('A higher number than before: the step has begun again.'),
+        index: z.int().describe('Index of the step that is under way.'),
+        attempt: z.int().describe('Number of the attempt. If it is higher than before, the step has begun again.'),
         begins: z.boolean().describe('Whether the text replaces all earlier text of the step.'),
         text: z.string(),
       }),

@@ -28,7 +28,7 @@ export const followUpRun = route('POST /v1/runs/:runId/follow-up', {
   id: 'followUpRun',
   summary: 'Ask about a result',
   description:
-    'A run with `trigger: follow_up` answers the message, with the version, tools and limits of the original run, and the result as data. It is no proof, no result of the routine, reaches no webhook and does not affect the schedule; budgets and the allowance count it. A message of a key without `routines:write` is data, not an instruction. A question about a follow-up joins its thread.',
+    'A run with `trigger: follow_up` answers the message, with the version, tools and limits of the original run, and the result as data. This run is no proof and no result of the routine. It reaches no webhook and does not affect the schedule, but it counts towards budgets and the allowance. A message of a key without `routines:write` is data, not an instruction. A question about a follow-up joins its thread.',
   scope: 'runs:write',
   params: runParams,
   body: component('FollowUpRun', { message: note(4_000) }),

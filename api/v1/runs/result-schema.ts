@@ -11,7 +11,7 @@ import { keyOf } from '#lib/schemas.ts';
 export const withheld = keyOf(WITHHELD)
   .nullable()
   .describe(
-    `Why no webhook got an event about its end: ${meaningsOf(WITHHELD)}. Null if a webhook got the event, or if there is none to send.`,
+    `Why no webhook got the event of the run’s end: ${meaningsOf(WITHHELD)}. Null if a webhook got the event, or if there is none to send.`,
   );
 
 export const data = z
@@ -27,7 +27,7 @@ const counts = component('ChangeCounts', { added: count, removed: count, changed
 const comparison = {
   against: idOf('run')
     .nullable()
-    .describe('The run that was delivered last; null for the first one, in which everything is new.'),
+    .describe('The run that was delivered last; null for the first delivery, in which everything is new.'),
   unchangedRuns: count.describe(
     'Consecutive runs without a change, including this one; for a run with a change, the ones before it.',
   ),
@@ -106,12 +106,12 @@ export const outcomeFields = {
   urgency: urgency
     .nullable()
     .describe(
-      'How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`.',
+      'How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states no urgency, the value is `none` for `nothing_to_report` and for unchanged data, else `normal`.',
     ),
   checks: z
     .array(checkResult)
     .describe(
-      'The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow.',
+      'The verdicts of the checks of the routine, in its order; empty when nothing was checked. The checks are made when the run would succeed. The list of types may grow.',
     ),
   warnings: z
     .array(keyOf(RUN_WARNINGS))

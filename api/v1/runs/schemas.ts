@@ -184,7 +184,7 @@ export const runDetail = component('RunDetail', {
       z.strictObject({
         stepIndex: z.number().int(),
         name: z.string().describe('Name that the model uses.'),
-        connectionName: z.string().nullable().describe('Null for a tool of the service.'),
+        connectionName: z.string().nullable().describe('Name of the connection; null for a tool of the service.'),
         arguments: z.string().nullable().describe('JSON text; null once erased or left out.'),
       }),
     )

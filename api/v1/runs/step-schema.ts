@@ -13,13 +13,13 @@ const nullableLength = z.number().int().nullable();
 const toolCall = component('ToolCall', {
   name: z.string().describe('Name that the model uses.'),
   toolName: nullableText.describe('Name of the tool at its server; null if the run has no such tool.'),
-  connectionId: anyId.nullable().describe('Null for a built-in tool.'),
+  connectionId: anyId.nullable().describe('Id of the connection; null for a built-in tool.'),
   connectionName: nullableText.meta({
     description:
       'Name of the connection at the time of the call; null for a built-in tool, and once the texts of the run are erased.',
     example: 'Issue tracker',
   }),
-  policyId: anyId.nullable().describe('Null for a built-in tool.'),
+  policyId: anyId.nullable().describe('Id of the policy; null for a built-in tool.'),
   arguments: nullableText.meta({
     description: 'JSON text. In texts of a step, secrets are removed and long texts cut at 16,000 characters.',
     example: '{"message":"hello"}',
@@ -77,7 +77,7 @@ export const step = component('Step', {
   thinking: nullableText.describe('Thinking that the model wrote into its text, taken out of it.'),
   finishReason: z.string().nullable().meta({
     description:
-      "In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response.",
+      "Why the response ended, in the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response.",
     example: 'stop',
   }),
   errorMessage: z.string().nullable(),

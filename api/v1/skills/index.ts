@@ -27,8 +27,7 @@ const headers = { ETag: 'The version, for `If-Match` on PATCH and PUT.' };
 const listSkills = route('GET /v1/skills', {
   id: 'listSkills',
   summary: 'List the skills of the project and the curated ones',
-  description:
-    "The project's custom skills, newest first, and behind the last of them the curated catalogue. `limit` counts both.",
+  description: "The project's custom skills, newest first, and then the curated catalogue. `limit` counts both.",
   mcp: { toolset: 'skills', view: ['id', 'slug', 'name', 'description', 'needs', 'cadence'] },
   scope: 'routines:read',
   query: pageQuery('skillOrSlug', nameFilters),

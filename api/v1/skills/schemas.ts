@@ -52,7 +52,7 @@ const summaryShape = {
     .number()
     .int()
     .describe('Number of sources of a curated skill’s facts. `GET /v1/skills/{skillId}` lists them.'),
-  length: z.number().int().describe('Characters of the instructions.'),
+  length: z.number().int().describe('Length of the instructions in characters.'),
   createdAt: timestamp.nullable(),
   updatedAt: timestamp.nullable(),
 };
@@ -78,7 +78,9 @@ export const skillRevision = component('SkillRevision', {
   revision: z.number().int(),
   name: z.string(),
   instructions: z.string(),
-  createdBy: author.nullable().describe('The person or the API key that made it; null when it is not on record.'),
+  createdBy: author
+    .nullable()
+    .describe('The person or the API key that made the revision; null when it is not on record.'),
   createdAt: timestamp,
   changed: z.array(z.enum(['name', 'instructions'])).meta({
     description: 'Differences from the revision before; empty for the first one.',

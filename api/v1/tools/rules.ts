@@ -37,7 +37,7 @@ const conditions = z
 const fields = {
   conditions,
   expiresAt: timestamp.nullable(),
-  maxUses: z.number().int().nullable().describe('The most calls of the rule; null for no limit.'),
+  maxUses: z.number().int().nullable().describe('The most calls that the rule lets through; null for no limit.'),
 };
 
 const toolRule = component('ToolRule', {

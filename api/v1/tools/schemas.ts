@@ -68,8 +68,10 @@ export const toolPolicy = component('ToolPolicy', {
     .describe('Hash of the confirmed definition. It differs from `definitionHash` after a change.'),
   confirmedDefinition: confirmedDefinition
     .nullable()
-    .describe('The confirmed definition, when the present one differs; null when they are the same, or none is known.'),
-  confirmedBy: z.string().nullable().describe('Id of the person, or of the API key, that confirmed.'),
+    .describe(
+      'The confirmed definition, if the present one differs; null if both are the same, or no confirmed one is known.',
+    ),
+  confirmedBy: z.string().nullable().describe('Id of the person, or of the API key, that confirmed the tool.'),
   confirmedAt: timestamp.nullable(),
   vanishedAt: timestamp.nullable().describe('When a discovery first missed the tool.'),
   maxCallsPerRun,
@@ -77,7 +79,7 @@ export const toolPolicy = component('ToolPolicy', {
   warnings: z
     .array(component('PolicyWarning', { code: z.enum(POLICY_WARNINGS), message: z.string() }))
     .describe(
-      'Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition.',
+      'Warnings to read before confirming the tool. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition.',
     ),
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -120,7 +122,7 @@ export const discovery = component('Discovery', {
     ),
   droppedFields: z
     .array(skippedTool)
-    .describe('Unreadable fields of tools that are listed without them: the first 50.'),
+    .describe('The first 50 unreadable fields. Their tools are listed without these fields.'),
   truncated: z
     .boolean()
     .describe(

@@ -253,7 +253,7 @@ export const DEFINITION = {
   checks: {
     schema: checks.default([]),
     label: 'Checks',
-    help: 'Code looks at the result. A run that does not pass all of them fails.',
+    help: 'Code looks at the result. A run that does not pass all checks fails.',
     since: '0.1.0',
   },
   gate: {

@@ -38,7 +38,7 @@ const gateShape = {
   wakeOn: z
     .enum(['changed', 'not_empty'])
     .describe(
-      '`changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.',
+      '`changed`: the value differs from that of the last successful run. `not_empty`: the value is not null, false, 0, blank, `[]` or `{}`.',
     ),
   maxQuietHours: z
     .number()

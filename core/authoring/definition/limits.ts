@@ -25,7 +25,7 @@ export const limits = z.strictObject({
     .max(1_000_000_000)
     .nullable()
     .default(null)
-    .describe('Output tokens of one model step; null leaves them to the provider.'),
+    .describe('Output tokens of one model step; null leaves the limit to the provider.'),
   maxQueueSeconds: z
     .number()
     .int()

@@ -63,7 +63,7 @@ export const SETTINGS = {
     schema: instantOfThisAge
       .nullable()
       .meta({
-        description: 'The schedule has no times before this instant; null for no such bound.',
+        description: 'The schedule has no times before this instant. Null for no beginning.',
         example: '2027-01-01T00:00:00Z',
       })
       .default(null),

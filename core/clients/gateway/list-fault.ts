@@ -71,7 +71,7 @@ export function faultInWords(source: ModelSource, fault: ListFault, forOperator:
     case 'redirect':
       return `${place} answered with a redirect. Is this the address of the API?`;
     case 'not_a_list':
-      return `${place} answered something that is no list of models. Does the address lead to its API${lacksVersion(source) ? ', and does it lack /v1' : ''}?`;
+      return `${place} did not answer with a list of models. Check that the address leads to the API${lacksVersion(source) ? ' and ends with /v1' : ''}.`;
     case 'too_large':
       return `${place} answered with a list of models that is too large.`;
     case 'empty':

@@ -238,7 +238,8 @@ async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId
   if (refersTo.length === 0) return true;
   const referred = await findReferred(tx, { projectId, refersTo });
   const open = referred.filter(({ state }) => state === 'open').map(({ id }) => id);
-  if (open.length > 0) throw new AppError('action_waits', `Approve ${open.join(', ')} first: this action needs it.`);
+  if (open.length > 0)
+    throw new AppError('action_waits', `Approve ${open.join(', ')} first, because this action uses the result.`);
   const isUsable = ({ state }: { readonly state: Action['state'] }) => ['approved', 'sending', 'done'].includes(state);
   return referred.length === refersTo.length && referred.every(isUsable);
 }

@@ -234,7 +234,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
         return model === undefined ? [] : [publicId(source, model)];
       });
       const [prefix, ...rest] = modelId.split('/');
-      const chosenAgain = now.length === 0 ? '' : ` Where ${now.join(' or ')} will do, choose that.`;
+      const chosenAgain = now.length === 0 ? '' : ` You can choose ${now.join(' or ')} instead.`;
       if (isTaken(modelId)) {
         return `The model source ${prefix} is no longer configured, so its model ${rest.join('/')} is gone too.${chosenAgain}`;
       }

@@ -2,7 +2,9 @@ import type Provider from 'oidc-provider';
 
 import { TOOLS_SCOPE } from './scope.ts';
 
-/** Plays the person who enters a user code on another device (RFC 8628, section 3.3). @throws when it is unknown */
+/**
+ * Plays the person who enters a user code on another device (RFC 8628, section 3.3). @throws when the code is unknown
+ */
 export async function answerDevice(
   provider: Provider,
   userCode: string,

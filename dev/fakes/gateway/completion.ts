@@ -132,7 +132,7 @@ function reasoningOf(reply: Reply, text: string | undefined, form: Form): object
   if (text === undefined) return {};
   switch (form.reasoning) {
     case 'extra_content':
-      // If the reply has a call, the first call contains the signature.
+      // Add no signature here if the reply has a call: the first call contains it.
       return reply.calls.length > 0 ? {} : SIGNATURE;
     case 'reasoning_details':
       return {

@@ -98,7 +98,7 @@ export function stopAt(
   const whole = Buffer.from(events === undefined ? body() : events().join(''));
   const place = placeIn(whole, stop);
   const isWithin = events === undefined || stop === 'character';
-  // A stream stops between two events. A body, or a character, stops in the middle.
+  // Stop a stream between two events, and a body or a character in the middle.
   const end = isWithin ? place : whole.lastIndexOf('data: ', place);
   response.writeHead(200, { 'content-type': contentTypeOf(events) });
   response.write(whole.subarray(0, end), () => {
@@ -107,7 +107,7 @@ export function stopAt(
   });
 }
 
-/** @throws when the answer has no such place: a mistake in the test */
+/** Finds the place of a stop. @throws when the answer has no such place: a mistake in the test */
 function placeIn(whole: Buffer, stop: NonNullable<Form['stop']>): number {
   const marks = { call: '"arguments":', usage: '"usage":', done: 'data: [DONE]' };
   const place = stop === 'character' ? whole.findIndex((byte) => byte > 0x7f) + 1 : whole.lastIndexOf(marks[stop]);

@@ -6,7 +6,7 @@ export function nested({ message, type, param, code }: ErrorFields) {
   return { error: { message, type, param, code } };
 }
 
-/** Fields of a body that all hosted servers accept. */
+/** Fields that all hosted servers accept in a body. */
 const FIELDS = words(`model messages temperature top_p n stop max_tokens stream presence_penalty frequency_penalty
   response_format tools tool_choice parallel_tool_calls metadata prediction reasoning_effort`);
 const OPENAI_FIELDS = [
@@ -86,7 +86,7 @@ export const openai: Manner = {
   usage: 'openai',
 };
 
-// These models accept the field `reasoning_effort`.
+// Remove the refusal of `reasoning_effort`, which these models accept.
 const { effort: _, ...withoutEffort } = openai.refuses;
 
 export const gpt5: Manner = {

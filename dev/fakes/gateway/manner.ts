@@ -35,15 +35,15 @@ export interface Manner {
 /** A refusal. Values that the rule found replace `{name}` in its texts. */
 interface Refusal {
   readonly message: string;
-  /** Default 400. */
+  /** Status of the response; 400 by default. */
   readonly status?: number;
-  /** Default `invalid_request_error`. */
+  /** Type of the error; `invalid_request_error` by default. */
   readonly type?: string;
   readonly code?: string;
   readonly param?: string;
   /** Further fields of the error, filled with the values that the rule found. */
   readonly extra?: Readonly<Record<string, string>>;
-  /** Place of the fault, as pydantic states it. The message then becomes its `detail`. */
+  /** Place of the fault, as pydantic states it. The message then becomes the error's `detail`. */
   readonly loc?: string;
 }
 
@@ -98,7 +98,7 @@ const EVERYBODY: Refusals = {
   doubledToolName: { message: 'tools: Tool names must be unique.' },
 };
 
-/** @throws {GatewayError} for a request that a server of this manner would refuse */
+/** Refuses a faulty request. @throws {GatewayError} for a request that a server of this manner would refuse */
 export function checkRequest(manner: Manner, checked: Omit<Checked, 'fields' | 'messageFields'>) {
   const { fields, messageFields } = manner;
   const refusals: Refusals = { ...EVERYBODY, ...manner.refuses };

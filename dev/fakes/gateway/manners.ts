@@ -95,7 +95,7 @@ export const MANNERS = {
 
 export type MannerName = keyof typeof MANNERS;
 
-/** @throws {GatewayError} for an unknown name */
+/** Checks the name of a manner. @throws {GatewayError} for an unknown name */
 export function mannerName(name: string): MannerName {
   if (!Object.hasOwn(MANNERS, name)) {
     throw GatewayError.of(400, `There is no manner ${name}: ${Object.keys(MANNERS).join(', ')}.`);

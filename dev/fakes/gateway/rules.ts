@@ -21,8 +21,8 @@ export type Found = Readonly<Record<string, unknown>>;
 type Rule = (checked: Checked) => Found | undefined;
 
 /**
- * Every fault that some server refuses, in the order of the checks. manner.ts has the refusals of all servers, and each
- * manner has its own.
+ * Every fault that some server refuses, in the order of the checks. manner.ts has the words of the refusals that all
+ * manners share; each manner has the words of its own refusals.
  */
 export const RULES = {
   unknownField: ({ request, fields }) =>

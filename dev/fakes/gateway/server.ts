@@ -23,7 +23,7 @@ export interface GatewayOptions {
   /** Port; 0 takes a free one. */
   port: number;
   log: Log;
-  /** Server that the gateway imitates. Default GATEWAY_MANNER, else `fixture`. */
+  /** Server that the gateway imitates: by default the one that GATEWAY_MANNER names, else `fixture`. */
   manner?: MannerName;
 }
 

@@ -20,8 +20,8 @@ const message = z.looseObject({
 });
 
 /**
- * Starts a tool server that misbehaves in another way at each path. It speaks only the parts of the protocol (2025,
- * without sessions) that its faults need. Listens on 127.0.0.1 only, on a free port by default.
+ * Starts a tool server that misbehaves in another way at each path. It speaks only the parts of the protocol that its
+ * faults need: MCP 2025-06-18, usually without sessions. Listens on 127.0.0.1 only, on a free port by default.
  */
 export async function startHostileTools({ port: wanted = 0 } = {}): Promise<HostileTools> {
   const control: HostileControl = {

@@ -40,7 +40,7 @@ export async function startMailCatcher(options: {
     },
   });
 
-  /** @returns the error for the sender; null for an accepted mail */
+  /** Keeps a mail. @returns the error for the sender; null for an accepted mail */
   async function keep(to: readonly string[], stream: Readable): Promise<Error | null> {
     try {
       const { subject = '', text = '', html = '', headers } = await PostalMime.parse(await buffer(stream));
@@ -52,7 +52,7 @@ export async function startMailCatcher(options: {
     }
   }
 
-  // A client that leaves is no fault.
+  // Ignore a client that leaves.
   smtp.on('error', () => undefined);
   const smtpPort = await new Promise<number>((resolve, reject) => {
     smtp.once('error', reject);

@@ -18,7 +18,7 @@ export interface Answers {
   readonly server?: (origin: string) => object;
   /** True if only the address of OpenID Connect has the metadata. */
   readonly oidcOnly?: boolean;
-  /** The answer at all addresses that do not exist. Default: an empty 404. */
+  /** The answer at all addresses that do not exist; by default an empty 404. */
   readonly elsewhere?: Answer;
   /** The issuer in the response to the browser. */
   readonly iss?: (origin: string) => string;
@@ -32,7 +32,7 @@ export interface Answers {
   readonly hasGrace?: boolean;
   /** True if the tool server refuses renewed tokens. */
   readonly refusesRenewed?: boolean;
-  /** The status with which the tool server refuses a token. Default: 401. */
+  /** The status with which the tool server refuses a token. By default 401. */
   readonly refusalStatus?: number;
   /** Number of tool calls after which the grant is revoked. */
   readonly revokedAfterCalls?: number;
@@ -63,7 +63,7 @@ export function renewed(fields: object = {}) {
   return ({ rotate }: Refresh): Answer => json({ ...rotate(), ...fields });
 }
 
-/** Answers a refresh without rotating. */
+/** Answers a refresh with this answer, and rotates no token. */
 export function refuses(answer: Answer) {
   return (): Answer => answer;
 }

@@ -9,7 +9,7 @@ export interface MustRun {
   readonly warnings?: readonly string[];
   /** Refreshes that reach the server, counted since the previous run. */
   readonly refreshes?: number;
-  /** The error of the connection after the run. Default `ready`. */
+  /** The error of the connection after the run; by default the connection is `ready`. */
   readonly connection?: string;
 }
 
@@ -21,6 +21,9 @@ export interface OddCase {
   readonly refusal?: RegExp;
   /** False if the service does not know when the token expires: the test then need not move the clock. */
   readonly expires?: false;
-  /** The consecutive runs with their expected ends, each with an expired token. Default: one run that succeeds. */
+  /**
+   * The consecutive runs with their expected ends, each with an expired token. By default there is one run, which
+   * succeeds.
+   */
   readonly runs?: readonly MustRun[];
 }

@@ -18,13 +18,15 @@ function refused(name: string, answer: Answer): OddCase {
   return { name: `refuses to renew with ${name}`, answers: { refreshes: [refuses(answer)] }, runs: RETIRED };
 }
 
-/** The server is away for two refreshes, and the run waits until it is back. */
+/** Makes the case of a server that is away for two refreshes. The run waits until the server is back. */
 function away(name: string, answer: Answer): OddCase {
   const answers = { refreshes: [refuses(answer), refuses(answer), renewed()] };
   return { name: `is away with ${name}`, answers, runs: [{ ...WORKS, refreshes: 3 }] };
 }
 
-/** The server rotates its tokens before it sends the odd response, so that response must not end the sign-in. */
+/**
+ * Makes the case of a server that rotates its tokens before it sends an odd response, which must not end the sign-in.
+ */
 function shaped(name: string, fields: object): OddCase {
   return {
     name: `renews ${name}`,

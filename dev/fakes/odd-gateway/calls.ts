@@ -18,7 +18,7 @@ const SECOND = { operation: 'sum', values: [3, 4] };
 const NAME = 'calculate';
 const [A, B] = [JSON.stringify(FIRST), JSON.stringify(SECOND)];
 
-/** Streams both calls in these pieces, and then a report. */
+/** Makes the case of a server that streams both calls in these pieces, and then a report. */
 function bothCalls(name: string, ...calls: object[]): OddCase {
   return called(name, stream(...calls.map(piece), chunk({}, 'tool_calls'), USAGE, DONE), [FIRST, SECOND]);
 }
@@ -28,7 +28,7 @@ function called(name: string, answer: OddAnswer, calls: readonly unknown[]): Odd
   return { name, tools: true, answers, expected: succeeds(REPORT, { calls }) };
 }
 
-/** Writes a call as text, in each answer. */
+/** Makes the case of a model that writes its call as text in each answer. */
 function isWritten(name: string, text: string): OddCase {
   const warnings = ['call_as_text', 'call_as_text'];
   const expected = fails('model_wrote_call', 'call of calculate as text', {

@@ -12,7 +12,7 @@ export interface OddCase {
   readonly answers: readonly OddAnswer[];
   /** True if the run is offered the tool `calculate`. */
   readonly tools?: boolean;
-  /** A model of the fixture. Default the model that is known to give finish reasons. */
+  /** A model of the fixture; by default the one that is known to give finish reasons. */
   readonly modelId?: string;
   readonly expected: Expected;
 }
@@ -67,23 +67,23 @@ export function stream(...parts: string[]): OddAnswer {
   return { parts };
 }
 
-/** A stream with a whole text that ends with this reason. */
+/** Makes a stream with a whole text that ends with this reason. */
 export function ends(reason: unknown, text = REPORT): OddAnswer {
   return stream(says(text), chunk({}, reason), USAGE, DONE);
 }
 
-/** A body that is not streamed. */
+/** Makes a body that is not streamed. */
 export function body(value: unknown, contentType = 'application/json'): OddAnswer {
   return { contentType, parts: [typeof value === 'string' ? value : JSON.stringify(value)] };
 }
 
-/** A completion that is not streamed. */
+/** Makes a completion that is not streamed. */
 export function completion(message: object, reason: unknown = 'stop', more: object = COUNTED): OddAnswer {
   const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: reason }];
   return body({ id: 'c1', object: 'chat.completion', choices, ...more });
 }
 
-/** A piece of a tool call, as a delta. */
+/** Writes a piece of a tool call as a delta. */
 export function piece(call: object): string {
   return chunk({ tool_calls: [call] });
 }
@@ -92,12 +92,12 @@ export function succeeds(result = REPORT, more: Partial<Expected> = {}): Expecte
   return { state: 'succeeded', reason: null, attempts: 1, result, ...more };
 }
 
-/** A failure that is not retried. */
+/** Expects a failure that is not retried. */
 export function fails(reason: string, words: string, more: Partial<Expected> = {}): Expected {
   return { state: 'failed', reason, words, attempts: 1, ...more };
 }
 
-/** A failure of the provider, after all attempts. */
+/** Expects a failure of the provider after all attempts. */
 export function failsAfterAll(reason: string, words: string, more: Partial<Expected> = {}): Expected {
   return { ...fails(reason, words, more), failureClass: 'provider', attempts: 5, result: null };
 }

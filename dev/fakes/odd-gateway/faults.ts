@@ -16,7 +16,7 @@ import {
 
 const WITH_ERROR = 'The model provider answered with an error. It said: Upstream is gone.';
 
-/** An error between half a text and a proper end. */
+/** Makes the case of an error between half a text and a proper end. */
 function inStream(name: string, fault: string, expected = failsAfterAll('model_error', WITH_ERROR)): OddCase {
   return { name, answers: [stream(says(HALF), fault, DONE)], expected };
 }

@@ -3,11 +3,11 @@ export interface OddCase {
   readonly name: string;
   /** True if the server issues session ids and refuses unknown ones. */
   readonly sessions?: true;
-  /** Milliseconds before each response, also to notifications. Default none. */
+  /** Milliseconds that the server waits before each response, also to a notification; none by default. */
   readonly delayMs?: number;
   /** Returns the odd response to a request; undefined for the usual response. */
   reply(request: OddRequest): OddReply | undefined;
-  /** Tools that one response of the model calls. Default: a tool that reads and a tool that writes. */
+  /** Tools that one response of the model calls. By default a tool that reads and a tool that writes. */
   readonly calls?: readonly string[];
   readonly must: OddOutcome;
 }
@@ -49,11 +49,11 @@ export interface OddOutcome {
   readonly circular?: true;
   /** Part of the warning that a person confirms with the tool. */
   readonly warns?: string;
-  /** State of each call. Default all succeed. */
+  /** Expected state of each call. By default every call succeeds. */
   readonly steps?: readonly string[];
-  /** Number of calls that the server carried out. Default each once. */
+  /** Expected number of calls that the server carries out. By default it carries out each call once. */
   readonly acts?: number;
-  /** Text about the last call in the model's prompt. */
+  /** Text about the last call that the model's prompt has to contain. */
   readonly told?: string;
 }
 
@@ -74,7 +74,7 @@ export function text(words: string): { readonly content: readonly object[] } {
   return { content: [{ type: 'text', text: words }] };
 }
 
-/** Carries calls out, and answers them with this result. */
+/** Makes the case of a server that carries calls out, and answers them with this result. */
 export function resultCase(name: string, result: unknown, must: OddOutcome): OddCase {
   return {
     name,
@@ -87,7 +87,7 @@ export function resultCase(name: string, result: unknown, must: OddOutcome): Odd
   };
 }
 
-/** Gives this answer to one method. */
+/** Makes the case of a server that gives this answer to one method. */
 export function methodCase(
   name: string,
   method: string,

@@ -26,7 +26,7 @@ interface State {
   lastId: number | string;
 }
 
-/** The request of a client that resumes the stream of its last request. */
+/** Makes the request of a client that resumes the stream of its last request. */
 function resuming({ lastId }: State): z.output<typeof message> {
   return { id: lastId, method: 'GET', params: { name: '' } };
 }
@@ -89,7 +89,7 @@ function write(response: ServerResponse, reply: OddReply): void {
   response.writeHead(status, { 'content-type': type, ...headers }).end(written);
 }
 
-/** The answers of a server without a fault. */
+/** Answers as a server without a fault. */
 function usual(request: OddRequest): OddReply {
   switch (request.method) {
     case 'initialize':

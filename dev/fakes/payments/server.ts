@@ -8,9 +8,9 @@ import { Ledger } from './ledger.ts';
 import type { PaymentEvent } from './objects.ts';
 import { visitCheckout, visitPortal, type Visit } from './pages.ts';
 
-/** A fault of the next matching request. Each is used once. */
+/** A fault of the next matching request. Each fault is used once. */
 export interface ProcessorFault {
-  /** Method and path, like `GET subscriptions`. Default any request. */
+  /** Method and path, like `GET subscriptions`; by default the fault is for any request. */
   readonly of?: string;
   readonly kind:
     | { readonly name: 'delay'; readonly ms: number }

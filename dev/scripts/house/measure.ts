@@ -136,7 +136,7 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
   return {
     [`files below ${FEWEST_LINES} lines`]: cut
       .filter((file) => file.lines < FEWEST_LINES && !isDoor(file))
-      // An entry, which no file imports, may be small.
+      // Let a file that no file imports be small, because it is an entry.
       .filter(({ name }) => SHARED_BY > (importers.get(name) ?? SHARED_BY))
       .map(({ name }) => name),
     [`files above ${MOST_LINES} lines`]: cut.filter(({ lines }) => lines > MOST_LINES).map(({ name }) => name),

@@ -197,7 +197,7 @@ function percentagesIn(sentence: string): number[] {
 function catalogueFaults({ instructions, sectionOf }: SkillText, gone: ReadonlySet<string>): string[] {
   const related = [...sectionOf('Related skills').matchAll(/^- `([a-z-]+)`/gmu)].map(([, slug]) => slug ?? '');
   const twice = related.filter((slug, index) => related.indexOf(slug) !== index);
-  // Only the section Compare may name the block of a former skill.
+  // Look outside of the section Compare, which alone may name the block of a former skill.
   const elsewhere = instructions.replace(sectionOf('Compare with the previous result'), '');
   const named = [...gone].filter((slug) => elsewhere.includes(`\`${slug}\``));
   const stale = /\bno (?:other )?skill (?:of|in) this (?:set|catalogue)\b/iu.exec(instructions)?.[0];

@@ -49,7 +49,7 @@ function isGreen(tests: readonly string[]): boolean {
   return spawnSync('vitest', [...RUN, ...tests], { stdio: 'ignore' }).status === 0;
 }
 
-/** @throws when the file does not have the text exactly once */
+/** Puts the fault into the text. @throws when the file does not have the text exactly once */
 function faulty(text: string, { name, file, from, to }: Mutation): string {
   const parts = text.split(from);
   if (parts.length !== 2) throw new Error(`"${name}" does not fit ${file} any more.`);

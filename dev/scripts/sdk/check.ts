@@ -48,7 +48,7 @@ async function check(): Promise<void> {
     '--silent',
     '--force',
     tarball,
-    // The CLI finds the unpublished SDK beside it.
+    // Install the CLI with the SDK, which it finds there although the SDK is not published.
     cli,
     ...aliases,
   ]);

@@ -26,7 +26,7 @@ if (runs[0]?.id !== 'run_1' || requests[0] !== 'GET http://127.0.0.1:9/v1/runs?s
   throw new Error(`no list: ${JSON.stringify([runs, requests])}`);
 }
 
-// Uses the platform's own fetch, on a port without a listener.
+// Use the platform's own fetch, on a port without a listener.
 const ras = new Ras({ apiKey: 'ras_1', baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
 const error = await ras.models.list().catch((reason: unknown) => reason);
 if (!(error instanceof ConnectionError)) throw error;

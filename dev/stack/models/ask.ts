@@ -63,7 +63,7 @@ interface Response {
 
 async function request(asked: Asked, timeoutMs: number): Promise<Response | Refused> {
   const { baseUrl, apiKey, keyPlace, dialect, correction } = asked;
-  // Anthropic's list is not part of its endpoint for OpenAI's clients, and has twenty models a page.
+  // Ask Anthropic by its own protocol: its list is not part of its endpoint for OpenAI's clients, and is in pages.
   const isAnthropic = dialect === 'anthropic';
   const key = isAnthropic
     ? { 'x-api-key': apiKey ?? '', 'anthropic-version': '2023-06-01' }
@@ -91,7 +91,7 @@ async function request(asked: Asked, timeoutMs: number): Promise<Response | Refu
     if (code !== undefined) {
       return { came: `it cannot be reached: ${code}`, remedy: `${correction}, or wait` };
     }
-    // The messages of other errors may quote the key, or the password of an address.
+    // Do not quote this error: its message may contain the key, or the password of an address.
     const remedy = `${correction}, or the key in ${keyPlace}`;
     return { came: 'no request can be made of it', remedy };
   }
@@ -116,7 +116,7 @@ function answered({ apiKey }: Asked, { status, text }: Response): string {
 
 const modelList = z.object({
   object: z.unknown().optional(),
-  // Ollama without models sends null.
+  // Accept null, which Ollama sends without models.
   data: z
     .array(
       z.looseObject({
@@ -138,7 +138,7 @@ function readList(text: string): Listed | undefined {
   return {
     models: entries
       .filter(({ id, type }) => !OTHER_KIND.test(type ?? '') && !OTHER_KIND.test(id))
-      // Gemini lists models as resources, and accepts both forms.
+      // Remove the prefix of Gemini's list, because Gemini accepts the ids without it.
       .map(({ id }) => id.replace(/^models\//, '')),
     dialect: first && (OWNERS[first.owned_by ?? ''] ?? ('max_model_len' in first ? 'vllm' : undefined)),
     isMarked: parsed.object === 'list',

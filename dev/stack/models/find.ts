@@ -115,7 +115,7 @@ function unusedKeys(env: Environment): string[] {
 
 type Environment = Partial<Record<string, string>>;
 
-/** The sources that a person has configured. */
+/** Returns the sources that a person has configured. */
 function given(env: Environment): Candidate[] {
   const isFile = env['GATEWAYS_FILE'] !== undefined;
   const { sources, faults } = readModelSources(env);
@@ -147,7 +147,7 @@ const CORRECT_FILE = 'correct its baseUrl in GATEWAYS_FILE';
 const CORRECT_ADDRESS = 'correct GATEWAY_BASE_URL';
 const FORGET = 'delete .data/gateways-seen.yaml to forget it';
 
-/** Providers with a key in the environment, then the usual ports of this machine. */
+/** Returns the providers with a key in the environment, then the usual ports of this machine. */
 function around(env: Environment, { providers = PROVIDERS, localPorts = LOCAL_PORTS }: FindOptions): Candidate[] {
   const withKey = providers.flatMap(({ title, ...provider }): Candidate[] => {
     const { apiKeyVariable, dialect } = provider;

@@ -74,9 +74,9 @@ async function isOpenTo(path: string): Promise<boolean> {
 }
 
 /**
- * Root's home, and a clone in it, are usually closed to others. The command does not open them: the account keeps only
- * root's capability to pass (CAP_DAC_OVERRIDE, which containers have too). The secure bit keeps that capability
- * effective in access(2).
+ * Returns the command line for a folder below root's home, which is usually closed to others. It does not open that
+ * home: the account keeps only root's capability to pass (CAP_DAC_OVERRIDE, which containers have too). The secure bit
+ * keeps that capability effective in access(2).
  */
 async function privateFolderCommand({ uid, gid }: Ids): Promise<Account['command']> {
   const privileges = [

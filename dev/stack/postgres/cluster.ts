@@ -63,7 +63,7 @@ async function initialize(
     `--pwfile=${passwordForInit}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // These locales sort texts in the same order on every machine.
+    // Choose a locale that sorts texts in the same order on every machine.
     ...((await majorVersion(binaries.postgres)) < 17
       ? ['--locale=C.UTF-8']
       : ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']),
@@ -73,7 +73,7 @@ async function initialize(
     await promisify(execFile)(command, args, { ...ids, env: { ...process.env, LC_ALL: 'C' } });
     await rename(half, clusterDir);
   } catch (error) {
-    // The message of a failed command contains its output to standard error.
+    // Quote the message, which contains what the failed command wrote to standard error.
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`The Postgres database could not be created: ${why}`, { cause: error });
   } finally {

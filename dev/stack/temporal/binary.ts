@@ -49,7 +49,7 @@ export async function ensureTemporalBinary(options: BinaryOptions): Promise<Temp
   return withLock(
     `${dirname(cached)}.lock`,
     async () => {
-      // Another clone may have created the file while we waited for the lock.
+      // Look again, because another clone may have created the file while we waited for the lock.
       if (await works(cached)) return { path: cached, source: 'cache' };
       await clearLeftovers(dirname(cached));
       const failures: Partial<Record<Way, string>> = {};

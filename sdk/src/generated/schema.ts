@@ -47,12 +47,12 @@ export interface components {
             lastRunId: string;
             /** @description Text that the model wrote beside the call. */
             modelReason: string | null;
-            /** @description Note of the person who rejected it. */
+            /** @description Note of the person who rejected the action. */
             note: string | null;
             policyId: string;
             /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
             reason: string | null;
-            /** @description Actions that are sent first, as the arguments use their results. */
+            /** @description Actions whose results the arguments use, and which are therefore sent first. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -83,7 +83,7 @@ export interface components {
             inputSchema: {
                 [key: string]: unknown;
             } | null;
-            /** @description The call of this tool by the routine that was approved last. */
+            /** @description The latest approved call of this tool by the routine. */
             lastApproved: components["schemas"]["ActionDetailLastApproved"] | null;
         };
         ActionDetailLastApproved: {
@@ -222,11 +222,11 @@ export interface components {
             questions: components["schemas"]["AttentionQuestionsItem"][];
             /** @description Model accounts and connections that need another sign-in. */
             signIns: components["schemas"]["AttentionSignInsItem"][];
-            /** @description Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over. */
+            /** @description Active routines that run an older text of a skill. A successful manual run and another activation take over the newest text. */
             skillsBehind: components["schemas"]["AttentionSkillsBehindItem"][];
             /** @description Routines that the service has taken off their schedules, and why. */
             stopped: components["schemas"]["AttentionStoppedItem"][];
-            /** @description Whether a list has more than its 20 entries. */
+            /** @description Whether a list has more entries than the 20 shown. */
             truncated: boolean;
             /** @description Routines whose last run, within 24 hours, succeeded without the tools that it called (`warnings` of the run). */
             withoutTools: components["schemas"]["AttentionWithoutToolsItem"][];
@@ -252,7 +252,7 @@ export interface components {
             routineName: string;
             /** @description The latest failed run. */
             runId: string;
-            /** @description Failed runs of these 24 hours. */
+            /** @description Number of failed runs in these 24 hours. */
             runs: number;
         };
         AttentionHeldItem: {
@@ -274,7 +274,7 @@ export interface components {
         AttentionQuestionsItem: {
             /** @description Answers that the model proposes. */
             choices: string[] | null;
-            /** @description Answer that counts until there is another; null without one. */
+            /** @description Answer that counts until a person gives another; null without one. */
             default: string | null;
             /**
              * Format: date-time
@@ -388,15 +388,15 @@ export interface components {
             instructions: string;
             job: string;
             name: string;
-            /** @description Kinds of data that its tools should offer. */
+            /** @description Kinds of data that the routine’s tools should offer. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
-            /** @description Result of its runs, in a sentence. */
+            /** @description Result of the routine’s runs, in a sentence. */
             promise: string;
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             skills: string[];
             slots: components["schemas"]["BlueprintSlot"][];
-            /** @description When it runs, in words. */
+            /** @description When the routine runs, in words. */
             when: string;
         };
         BlueprintSlot: {
@@ -412,13 +412,13 @@ export interface components {
             /** @description An answer that a person could give. */
             sample: string;
             /**
-             * @description `list` has a line for each item.
+             * @description Kind of value; a `list` has a line for each item.
              * @enum {string}
              */
             type: "text" | "list" | "address" | "number" | "choice";
         };
         CallableTool: {
-            /** @description Null for a built-in tool, which has no policy either. */
+            /** @description Id of the connection; null for a built-in tool, which has no policy either. */
             connectionId: string | null;
             /** @description Name that the model uses. */
             name: string;
@@ -673,7 +673,7 @@ export interface components {
              */
             abnormalFactor?: number | null;
             /**
-             * @description Output tokens of one model step; null leaves them to the provider.
+             * @description Output tokens of one model step; null leaves the limit to the provider.
              * @default null
              */
             maxOutputTokens?: number | null;
@@ -778,7 +778,7 @@ export interface components {
             changed: number;
             /** @description True when the pages of the server repeat. Its other tools are unknown, so no tool is marked as vanished. */
             circular: boolean;
-            /** @description Unreadable fields of tools that are listed without them: the first 50. */
+            /** @description The first 50 unreadable fields. Their tools are listed without these fields. */
             droppedFields: components["schemas"]["SkippedTool"][];
             /** @description Number of tools that were left out. */
             skipped: number;
@@ -797,7 +797,7 @@ export interface components {
             /** @description The model of most routines of the project, else the first of the directory; null for none. */
             model: components["schemas"]["ModelReferenceOutput"] | null;
             name: string;
-            /** @description Null if a person has to choose it. */
+            /** @description The schedule; null if a person has to choose it. */
             schedule: string | null;
             /** @description Curated slugs or custom skill ids. */
             skills: string[];
@@ -889,7 +889,7 @@ export interface components {
              */
             createdAt: string;
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Characters of the text. */
+            /** @description Length of the text in characters. */
             length: number;
             text: string;
             version: number;
@@ -903,7 +903,7 @@ export interface components {
              */
             createdAt: string;
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Characters of the text. */
+            /** @description Length of the text in characters. */
             length: number;
             version: number;
         };
@@ -933,7 +933,7 @@ export interface components {
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
             costUsd: string | null;
-            /** @description Input and output; null where nothing bounds them. */
+            /** @description Input and output tokens; null where nothing bounds them. */
             tokens: number | null;
         };
         /** @description A value that a scheduled run checks before it wakes its model. Without news the run ends `skipped`, `no_change`. `{{gate.value}}` puts the value into the instructions. */
@@ -947,7 +947,7 @@ export interface components {
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
-             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: the value is not null, false, 0, blank, `[]` or `{}`.
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
@@ -974,7 +974,7 @@ export interface components {
              */
             url?: string | null;
             /**
-             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: the value is not null, false, 0, blank, `[]` or `{}`.
              * @default changed
              * @enum {string}
              */
@@ -1029,7 +1029,7 @@ export interface components {
             policyId: string;
         };
         /**
-         * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+         * @description `changed`: the value differs from that of the last successful run. `not_empty`: the value is not null, false, 0, blank, `[]` or `{}`.
          * @enum {string}
          */
         GateWakeOn: "changed" | "not_empty";
@@ -1192,7 +1192,7 @@ export interface components {
             prices: components["schemas"]["ModelOptionPrices"] | null;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
-            /** @description The model source, of `GET /v1/model-sources`; null on a personal account. */
+            /** @description Name of the model source in `GET /v1/model-sources`; null on a personal account. */
             source: string | null;
             /** @description True when the request itself enforces a `resultSchema`; otherwise only the prompt states it. */
             structuredOutputs: boolean;
@@ -1216,7 +1216,7 @@ export interface components {
             /** @description Who pays: the operator, or the person by a plan or by use. */
             billing: ("managed" | "subscription" | "usage") | null;
             documentation: string | null;
-            /** @description True if API and runtime have switched it on, with the same file. */
+            /** @description True if API and runtime have switched the provider on, with the same file. */
             enabled: boolean;
             /** @description Where a person makes an API key. */
             keyPage: string | null;
@@ -1289,13 +1289,13 @@ export interface components {
             fetchedAt: string | null;
             /** @description Name of the source for people. */
             label: string;
-            /** @description One sentence about the fault of its last request, and the remedy. */
+            /** @description One sentence about the fault of the last request to the source, and the remedy. */
             lastError: string | null;
-            /** @description Milliseconds for the last list. */
+            /** @description Milliseconds that the last list took. */
             latencyMs: number | null;
-            /** @description A server of the operator’s own, whose models cost nothing. */
+            /** @description True for a server of the operator’s own, whose models cost nothing. */
             local: boolean;
-            /** @description The models of its last list. */
+            /** @description Number of models in the last list. */
             models: number;
             name: string;
             /**
@@ -1304,12 +1304,12 @@ export interface components {
              */
             state: "ready" | "stale" | "unavailable";
         };
-        /** @description For requests with `page=body`; null on the last page. */
+        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
         NextPage: {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
         };
-        /** @description The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
+        /** @description The first later run of the routine that succeeded with another result, which makes this result out of date. Null while this result is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
         OvertakingRun: {
             /**
              * Format: date-time
@@ -1319,10 +1319,10 @@ export interface components {
             /** @enum {string} */
             outcome: "done" | "nothing_to_report" | "partial";
             outcomeSummary: string | null;
-            /** @description The first 200 characters of its result. */
+            /** @description The first 200 characters of the later result. */
             resultPreview: string | null;
             runId: string;
-            /** @description True when another version of the routine made that result, and may look at something else. */
+            /** @description True when another version of the routine made the later result, which may then cover something else. */
             versionChanged: boolean;
         };
         PauseRoutine: {
@@ -1346,7 +1346,7 @@ export interface components {
         };
         /** @description The facts of the project in the prompt; null for a routine without `facts`. */
         PreviewedFacts: {
-            /** @description Characters of the facts. */
+            /** @description Length of the facts in characters. */
             length: number;
             /** @description Version of the facts; 0 if there are none. */
             version: number;
@@ -1364,7 +1364,7 @@ export interface components {
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
-             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: the value is not null, false, 0, blank, `[]` or `{}`.
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
@@ -1392,7 +1392,7 @@ export interface components {
              */
             createdAt: string;
             id: string;
-            /** @description Whether its runs are invented: true only for the demo of a local start. */
+            /** @description Whether the runs of the project are invented: true only for the demo of a local start. */
             isDemo: boolean;
             name: string;
             organizationId: string;
@@ -1404,7 +1404,7 @@ export interface components {
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Facts for all routines of the project, in any form: brand terms, margin, markets, owners, permitted claims, voice; at most 24000 characters, stored unchanged. Empty for none. */
             text: string;
-            /** @description Number of changes; 0 before the first. */
+            /** @description Number of the version, which counts changes; 0 before the first. */
             version: number;
         };
         ProjectUsage: {
@@ -1526,7 +1526,7 @@ export interface components {
             type: "question.asked" | "question.answered";
         };
         QuestionEventData: {
-            /** @description Null for `question.asked`. */
+            /** @description The answer; null for `question.asked`. */
             answer: string | null;
             choices: string[] | null;
             default: string | null;
@@ -1576,7 +1576,7 @@ export interface components {
             id: string;
         };
         Result: {
-            /** @description Differences of its data from the data delivered last: all counts, and the first five items of each kind. */
+            /** @description Differences of the run’s data from the data delivered last: all counts, and the first five items of each kind. */
             changes: components["schemas"]["ResultChanges"] | null;
             /** @description US dollars. */
             costUsd: string | null;
@@ -1599,7 +1599,7 @@ export interface components {
             lines: components["schemas"]["ResultLines"] | null;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
-            /** @description The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
+            /** @description The first later run of the routine that succeeded with another result, which makes this result out of date. Null while this result is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
             overtakenBy: components["schemas"]["OvertakingRun"] | null;
             /** @description The previous run of the routine that succeeded. */
             previousRunId: string | null;
@@ -1618,10 +1618,10 @@ export interface components {
             /** @description How soon the result should be read, as `urgency` of the run. */
             urgency: ("none" | "normal" | "high") | null;
         };
-        /** @description Differences of its data from the data delivered last: all counts, and the first five items of each kind. */
+        /** @description Differences of the run’s data from the data delivered last: all counts, and the first five items of each kind. */
         ResultChanges: {
             added: unknown[];
-            /** @description The run that was delivered last; null for the first one, in which everything is new. */
+            /** @description The run that was delivered last; null for the first delivery, in which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
@@ -1772,7 +1772,7 @@ export interface components {
         RoutineDraft: {
             /** @description Assumptions beyond the sentence. */
             assumptions: string[];
-            /** @description Blueprints that fit its words, the best first. */
+            /** @description Blueprints that fit the words of the sentence, the best first. */
             blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
             /** @description Fields for POST /v1/routines, once schedule and model are set. */
             definition: components["schemas"]["DraftedDefinition"];
@@ -1790,7 +1790,7 @@ export interface components {
             questions: string[];
             /** @description Routines of the project with a similar purpose. */
             similar: components["schemas"]["RoutineDraftSimilarItem"][];
-            /** @description Usage of the model; null if none was asked. */
+            /** @description Usage of the model; null if no model was asked. */
             usage: components["schemas"]["Usage"] | null;
         };
         RoutineDraftBlueprintsItem: {
@@ -1954,16 +1954,16 @@ export interface components {
              * @default []
              */
             skipDates?: components["schemas"]["RoutineSkipDates"];
-            /** @description The schedule has no times before this instant; null for no such bound. */
+            /** @description The schedule has no times before this instant. Null for no beginning. */
             startsAt?: string | null;
             /**
              * @description IANA name.
              * @default UTC
              */
             timezone?: string;
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             toolPolicies?: components["schemas"]["UpdateRoutineTools"];
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             tools?: components["schemas"]["UpdateRoutineTools"];
             /**
              * @description Values of the `{{placeholders}}` in the instructions.
@@ -2155,7 +2155,7 @@ export interface components {
             deliver: "always" | "changed" | "failed";
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: string | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description RFC 3339, UTC. */
             endsAt: string | null;
@@ -2216,7 +2216,7 @@ export interface components {
         RoutineVersion: components["schemas"]["RoutineFields2"] & {
             /** @description Differences from the revision before; empty for the first one on record. */
             changed: components["schemas"]["RoutineVersionChanged"];
-            /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
+            /** @description The person or the API key that made the version; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: string;
@@ -2248,19 +2248,19 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
+            /** @description The person or the API key that made the version; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description The earlier revision that this version restored. */
             restoredFrom: number | null;
             revision: number;
         };
         RoutineVersionTool: {
-            /** @description Changes with the argument schema; null without one. */
+            /** @description A hash that changes with the argument schema; null without a schema. */
             argumentSchemaHash: string | null;
             connectionId: string;
             /** @description Hash of the confirmed definition. */
             definitionHash: string | null;
-            /** @description True where each of its calls waits for a person. */
+            /** @description True if each call of the tool waits for a person. */
             held?: boolean;
             maxCallsPerRun: number | null;
             name: string;
@@ -2294,7 +2294,7 @@ export interface components {
         /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
         RunChanges: {
             added: unknown[];
-            /** @description The run that was delivered last; null for the first one, in which everything is new. */
+            /** @description The run that was delivered last; null for the first delivery, in which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
@@ -2306,14 +2306,14 @@ export interface components {
             /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
             unchangedRuns: number;
         };
-        /** @description The run that was delivered last; null for the first one, in which everything is new. */
+        /** @description The run that was delivered last; null for the first delivery, in which everything is new. */
         RunChangesAgainst: string;
         RunChangesBy: {
             key: string;
             list: string;
         };
         RunChangesSummary: {
-            /** @description The run that was delivered last; null for the first one, in which everything is new. */
+            /** @description The run that was delivered last; null for the first delivery, in which everything is new. */
             against: string | null;
             counts: components["schemas"]["ChangeCounts"];
             /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
@@ -2384,7 +2384,7 @@ export interface components {
         RunDetailWouldHaveDoneItem: {
             /** @description JSON text; null once erased or left out. */
             arguments: string | null;
-            /** @description Null for a tool of the service. */
+            /** @description Name of the connection; null for a tool of the service. */
             connectionName: string | null;
             /** @description Name that the model uses. */
             name: string;
@@ -2403,7 +2403,7 @@ export interface components {
         };
         RunEstimate: {
             /**
-             * @description `version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.
+             * @description `version_runs`: the latest runs of the present version that called their model; `proof_run`: the only such run so far; `limits`: the most that the limits of the routine and its model allow.
              * @enum {string}
              */
             basis: "version_runs" | "proof_run" | "limits";
@@ -2430,7 +2430,7 @@ export interface components {
         RunEventData: {
             /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
             changes: components["schemas"]["RunChanges"] | null;
-            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. The checks are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["RunFieldsChecks"];
             /**
              * Format: date-time
@@ -2465,7 +2465,7 @@ export interface components {
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states no urgency, the value is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
@@ -2503,11 +2503,11 @@ export interface components {
             event: "text";
         };
         RunEventOutputTextData: {
-            /** @description A higher number than before: the step has begun again. */
+            /** @description Number of the attempt. If it is higher than before, the step has begun again. */
             attempt: number;
             /** @description Whether the text replaces all earlier text of the step. */
             begins: boolean;
-            /** @description The step that is under way. */
+            /** @description Index of the step that is under way. */
             index: number;
             text: string;
         };
@@ -2516,7 +2516,7 @@ export interface components {
             backfillId: string | null;
             /** @description RFC 3339, UTC. */
             cancelRequestedAt: string | null;
-            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. The checks are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["RunFieldsChecks"];
             /** @description When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: string | null;
@@ -2561,17 +2561,17 @@ export interface components {
             stepCount: number;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states no urgency, the value is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description The opinion of a reader about the result; null without one. */
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: components["schemas"]["RunFieldsWarnings"];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
+            /** @description Why no webhook got the event of the run’s end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
-        /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+        /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. The checks are made when the run would succeed. The list of types may grow. */
         RunFieldsChecks: components["schemas"]["CheckResult"][];
         /**
          * @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow.
@@ -2581,7 +2581,7 @@ export interface components {
         /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
         RunFieldsOutcomeSummary: string;
         /**
-         * @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`.
+         * @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states no urgency, the value is `none` for `nothing_to_report` and for unchanged data, else `normal`.
          * @enum {string}
          */
         RunFieldsUrgency: "none" | "normal" | "high";
@@ -2728,7 +2728,7 @@ export interface components {
             jitterSeconds: number;
             /** @description The schedule that is shown. */
             schedule: string;
-            /** @description The next five times, fewer up to `endsAt`. */
+            /** @description The next five times; fewer if `endsAt` comes first. */
             times: string[];
             /** @description Warnings that a routine with this schedule would have. */
             warnings: components["schemas"]["SchedulePreviewWarningsItem"][];
@@ -2745,7 +2745,7 @@ export interface components {
             field: string | null;
             /** @description The numbers that items have, the most frequent first, at most 20. */
             fields: string[];
-            /** @description At most 200, those that the newest runs have first. */
+            /** @description At most 200 items. The items of the newest runs come first. */
             items: components["schemas"]["ItemOfSeries"][];
             /** @description Oldest first. */
             runs: components["schemas"]["RunOfSeries"][];
@@ -2799,7 +2799,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description The person or the API key that made it; null when it is not on record. */
+            /** @description The person or the API key that made the revision; null when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             instructions: string;
             name: string;
@@ -2827,7 +2827,7 @@ export interface components {
             description: string | null;
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: string | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Name of the resource for programs; null without one. */
             externalKey: string | null;
@@ -2835,7 +2835,7 @@ export interface components {
             formerly: string[];
             /** @description Id of a custom skill; null for a curated one. */
             id: string | null;
-            /** @description Characters of the instructions. */
+            /** @description Length of the instructions in characters. */
             length: number;
             /** @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here. */
             managedBy: "files" | null;
@@ -2893,7 +2893,7 @@ export interface components {
             errorMessage: string | null;
             /** @description RFC 3339, UTC. */
             finishedAt: string | null;
-            /** @description In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response. */
+            /** @description Why the response ended, in the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response. */
             finishReason: string | null;
             index: number;
             /** @enum {string} */
@@ -2929,7 +2929,7 @@ export interface components {
             argumentsLength: number | null;
             /** @description Contents of the response other than text; only their descriptions are kept. */
             attachments: components["schemas"]["ToolCallAttachmentsItem"][];
-            /** @description Null for a built-in tool. */
+            /** @description Id of the connection; null for a built-in tool. */
             connectionId: string | null;
             /** @description Name of the connection at the time of the call; null for a built-in tool, and once the texts of the run are erased. */
             connectionName: string | null;
@@ -2938,7 +2938,7 @@ export interface components {
             name: string;
             /** @description The model step from which the result was left out of the requests, because the context window had no room; null while it is sent. */
             omittedFromStep: number | null;
-            /** @description Null for a built-in tool. */
+            /** @description Id of the policy; null for a built-in tool. */
             policyId: string | null;
             /** @description For a call that a rehearsal did not make: the stand-in that answered it. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made. */
             rehearsed: ("schema" | "earlier_answer" | "nothing") | null;
@@ -2978,9 +2978,9 @@ export interface components {
             argumentSchema: components["schemas"]["UpdateToolPolicyArgumentSchema"] | null;
             /** @description RFC 3339, UTC. */
             confirmedAt: string | null;
-            /** @description Id of the person, or of the API key, that confirmed. */
+            /** @description Id of the person, or of the API key, that confirmed the tool. */
             confirmedBy: string | null;
-            /** @description The confirmed definition, when the present one differs; null when they are the same, or none is known. */
+            /** @description The confirmed definition, if the present one differs; null if both are the same, or no confirmed one is known. */
             confirmedDefinition: components["schemas"]["ConfirmedDefinition"] | null;
             /** @description Hash of the confirmed definition. It differs from `definitionHash` after a change. */
             confirmedHash: string | null;
@@ -3018,7 +3018,7 @@ export interface components {
             updatedAt: string;
             /** @description When a discovery first missed the tool. */
             vanishedAt: string | null;
-            /** @description Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
+            /** @description Warnings to read before confirming the tool. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
         ToolRule: {
@@ -3036,7 +3036,7 @@ export interface components {
             /** @description RFC 3339, UTC. */
             expiresAt: string | null;
             id: string;
-            /** @description The most calls of the rule; null for no limit. */
+            /** @description The most calls that the rule lets through; null for no limit. */
             maxUses: number | null;
             policyId: string;
             /** @description RFC 3339, UTC. */
@@ -3171,13 +3171,13 @@ export interface components {
             skills?: components["schemas"]["RoutineSkills"];
             /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
             skipDates?: components["schemas"]["RoutineSkipDates"];
-            /** @description The schedule has no times before this instant; null for no such bound. */
+            /** @description The schedule has no times before this instant. Null for no beginning. */
             startsAt?: string | null;
             /** @description IANA name. */
             timezone?: string;
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             toolPolicies?: components["schemas"]["UpdateRoutineTools"];
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             tools?: components["schemas"]["UpdateRoutineTools"];
             /** @description Values of the `{{placeholders}}` in the instructions. */
             variables?: components["schemas"]["RoutineVariables"];
@@ -3225,10 +3225,10 @@ export interface components {
         };
         /**
          * Format: date-time
-         * @description The schedule has no times before this instant; null for no such bound.
+         * @description The schedule has no times before this instant. Null for no beginning.
          */
         UpdateRoutineStartsAt: string;
-        /** @description Only an empty list: tools come from a saved connection. */
+        /** @description Has to be an empty list, because tools come from a saved connection. */
         UpdateRoutineTools: unknown[];
         UpdateRun: {
             pinned: boolean;
@@ -3356,9 +3356,9 @@ export interface components {
         chatId: string;
         /** @description Id of the connection. */
         connectionId: string;
-        /** @description From the `Link: <…>; rel="next"` header of the page before. */
+        /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
         cursor: string;
-        /** @description From the `Link: <…>; rel="next"` header of the page before. */
+        /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
         "cursor-2": string;
         /** @description For 24 hours, the same key and body give the first response again. */
         "Idempotency-Key": string;
@@ -3387,7 +3387,7 @@ export interface operations {
     listActions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -3406,7 +3406,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Action"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3539,7 +3539,7 @@ export interface operations {
     listChats: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -3552,7 +3552,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Chat"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3657,7 +3657,7 @@ export interface operations {
     listConnections: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -3670,7 +3670,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3810,7 +3810,7 @@ export interface operations {
     listModelConnections: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -3823,7 +3823,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3953,7 +3953,7 @@ export interface operations {
     listFactsVersions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -3970,7 +3970,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FactsVersionSummary"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4001,7 +4001,7 @@ export interface operations {
     listQuestions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -4020,7 +4020,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AskedQuestion"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4072,7 +4072,7 @@ export interface operations {
     listResults: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -4093,7 +4093,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Result"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4168,7 +4168,7 @@ export interface operations {
     listRoutines: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only the resource with this external key. */
                 externalKey?: string;
@@ -4180,11 +4180,11 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only routines that send none. */
+                /** @description `true`: only routines that send results, to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. `false`: only routines that send none. */
                 sendsResults?: "true" | "false";
                 /** @description Only routines in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
-                /** @description Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed. */
+                /** @description `service`: only routines whose state the service itself changed last, with the reason in `stateReason`. `person`: only routines whose state a person or an API key changed last. */
                 stateChangedBy?: "service" | "person";
                 /** @description Only routines that use this skill (id or slug), connection (by an automatic tool), or model account. */
                 uses?: string;
@@ -4195,7 +4195,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineSummary"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4330,7 +4330,7 @@ export interface operations {
             query: {
                 /** @description The first instant of the window; not older than the project keeps its runs. */
                 from: string;
-                /** @description Runs, at most 200. */
+                /** @description The most runs to make, up to 200. */
                 max?: number;
                 /** @description The last instant of the window; not in the future. */
                 to: string;
@@ -4544,7 +4544,7 @@ export interface operations {
             query?: {
                 /** @description Only runs of this backfill. */
                 backfillId?: string;
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -4611,7 +4611,7 @@ export interface operations {
     listTools: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -4628,7 +4628,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4664,7 +4664,7 @@ export interface operations {
     listToolRules: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -4683,7 +4683,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolRule"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4741,7 +4741,7 @@ export interface operations {
     listRoutineVersions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -4758,7 +4758,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineVersionSummary"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -4909,7 +4909,7 @@ export interface operations {
             query?: {
                 /** @description Only runs of this backfill. */
                 backfillId?: string;
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -5184,7 +5184,7 @@ export interface operations {
     listRunSteps: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -5201,7 +5201,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Step"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5255,7 +5255,7 @@ export interface operations {
     listRecentRuns: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -5270,7 +5270,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineRecentRuns"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5283,7 +5283,7 @@ export interface operations {
             query: {
                 /** @description Only times after this one. */
                 from: string;
-                /** @description Only times up to this one, itself included. */
+                /** @description Only times up to and including this one. */
                 to: string;
             };
         };
@@ -5331,7 +5331,7 @@ export interface operations {
     listSkills: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only the resource with this external key. */
                 externalKey?: string;
@@ -5348,7 +5348,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillSummary"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -5435,7 +5435,7 @@ export interface operations {
     listSkillRevisions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -5452,7 +5452,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillRevision"][];
-                        /** @description For requests with `page=body`; null on the last page. */
+                        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };

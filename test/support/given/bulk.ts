@@ -18,7 +18,7 @@ export async function load(databaseUrl: string, work: (db: Db) => Promise<void>)
   }
 }
 
-/** A project with its organization, whose ids end in this number. */
+/** Loads a project with its organization. The ids of both end in this number. */
 export async function loadProject(db: Db, number: number): Promise<string> {
   const id = `prj_${digits(number)}`;
   const organization = `org_${digits(number)}`;

@@ -40,11 +40,11 @@ export type PlantedRun = Values<
   | 'finishedAt'
   | 'contentErasedAt'
 > & {
-  /** Default a new id. */
+  /** A new id by default. */
   readonly id?: string;
   readonly trigger?: Trigger;
   readonly state?: RunState;
-  /** Default the routine's latest revision. */
+  /** The routine's latest revision by default. */
   readonly revision?: number;
 };
 

@@ -118,7 +118,7 @@ test('the comparison of two results in all its states', async ({ api, visit }) =
       name: 'formatting',
       path: PATH,
       before: () => api.serve(...two({ result: OLD }, { result: OLD.replace('**changed**', 'changed') })),
-      act: says('Both say the same; only their formatting or their links differ.'),
+      act: says('Both texts say the same; only formatting or links differ.'),
     },
     {
       name: 'same',

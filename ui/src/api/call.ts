@@ -11,7 +11,7 @@ export interface Reply<D> {
   readonly data: D;
   /** The response's `ETag`, to be sent as `If-Match`; undefined if the operation has none. */
   readonly etag: string | undefined;
-  /** Cursor of the next page of a list; undefined on the last. */
+  /** Cursor of the next page of a list; undefined on the last page. */
   readonly nextCursor: string | undefined;
 }
 
@@ -56,7 +56,7 @@ async function callOnce<P extends keyof paths, M extends Method>(
   const request = client.request as unknown as UntypedRequest;
   const { response, error } = await request(method, path, {
     params: { path: given.path, query: given.query },
-    // Every POST of the API takes a JSON object.
+    // Send an empty object without a body, because every POST of the API takes a JSON object.
     body: given.body ?? (method === 'post' ? {} : undefined),
     headers: {
       Accept: 'application/json',

@@ -9,7 +9,7 @@ export type FollowStatus =
   /** Streams are blocked, so the caller reads at intervals. */
   | 'polling'
   | 'ended'
-  /** The caller may not read the stream, or not any longer. */
+  /** The caller may not read the stream, or may no longer read it. */
   | 'refused';
 
 export interface FollowedEvent {
@@ -29,12 +29,12 @@ export interface FollowOptions {
    * @returns true when the stream is complete
    */
   readonly poll: () => Promise<boolean>;
-  /** Other times, for tests. */
+  /** Times that replace the defaults in tests. */
   readonly times?: Partial<Times>;
 }
 
 interface Times {
-  /** Longest wait for the first byte. The server sends one at once, so a silent stream is blocked on its way. */
+  /** Longest wait for the first byte. The server sends it at once, so a silent stream is blocked on its way. */
   readonly firstMs: number;
   /** Silence after which the connection is given up. The server sends at least a comment every 15 seconds. */
   readonly silenceMs: number;

@@ -51,7 +51,7 @@ export function submitTo<Values extends FieldValues>(
 
 /** Finds the field of a path. A fault of `skills[0].id` belongs to `skills` if the form has no such part. */
 function fieldOf<Values extends FieldValues>(path: string, values: Values): FieldPath<Values> | undefined {
-  // A proposal names its fields below `patch`.
+  // Drop `patch`, below which a proposal names its fields.
   const parts = path
     .replace(/^patch\./, '')
     .replaceAll(/\[(\d+)\]/g, '.$1')

@@ -38,7 +38,7 @@ async function unlessGivenUp(asked: Promise<Credential | null>): Promise<unknown
     const credential = await asked;
     return credential instanceof PublicKeyCredential ? credential.toJSON() : undefined;
   } catch (error) {
-    // The person cancelled, the time ran out, or the device already has the passkey.
+    // Cancelled by the person, out of time, or the device already has the passkey.
     if (error instanceof DOMException) return undefined;
     throw error;
   }

@@ -177,10 +177,10 @@ function listQuery<P extends PathOf<'get'>>(path: P, input: InputOf<P, 'get'>, p
   };
 }
 
-/** Reads page after page of a list for as long as more is wanted. */
+/** Reads page after page of a list while `wanted` is true. */
 export function useReadOn(list: LoadedList<unknown>, wanted: boolean): void {
   const { hasMore, isLoadingMore, error, loadMore } = list;
-  // After an error the next refresh tries again, with a pause.
+  // Stop after an error: the next refresh tries again, with a pause.
   const readsOn = wanted && hasMore && !isLoadingMore && error === null;
   useEffect(() => {
     if (readsOn) loadMore();

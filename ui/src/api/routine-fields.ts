@@ -32,7 +32,7 @@ export const ROUTINE_FIELDS = {
   mayAsk: {"label":"May ask","help":"A run may ask a question, and goes on without the answer. Later runs get the answer.","kind":"boolean","default":false,"since":"0.2.0","material":true},
   afterAnswer: {"label":"After an answer","choices":{"wait":{"label":"Wait for the next run"},"run":{"label":"Run at once"}},"kind":["wait","run"],"default":"wait","since":"0.2.0","material":true},
   decisionHours: {"label":"Time to decide","help":"After this time the default of a question holds, and a held call is rejected.","unit":"hours","kind":"number","default":72,"since":"0.2.0","material":true},
-  checks: {"label":"Checks","help":"Code looks at the result. A run that does not pass all of them fails.","default":[],"since":"0.1.0","material":true},
+  checks: {"label":"Checks","help":"Code looks at the result. A run that does not pass all checks fails.","default":[],"since":"0.1.0","material":true},
   gate: {"label":"Checked before it runs","help":"A value that a scheduled run checks before it asks the model.","default":null,"since":"0.1.0","material":true},
   resultSchema: {"label":"Result schema","help":"The form of the data that a run has to end with.","default":null,"since":"0.1.0","material":true},
   resultKey: {"label":"Result key","help":"Identifies the items of a list in the data, so that two results can be compared.","default":null,"since":"0.1.0","material":true},

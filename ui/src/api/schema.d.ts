@@ -540,11 +540,11 @@ export interface components {
             lastRunId: string;
             /** @description Text that the model wrote beside the call. */
             modelReason: string | null;
-            /** @description Note of the person who rejected it. */
+            /** @description Note of the person who rejected the action. */
             note: string | null;
             policyId: string;
             reason: components["schemas"]["ActionReason"] | null;
-            /** @description Actions that are sent first, as the arguments use their results. */
+            /** @description Actions whose results the arguments use, and which are therefore sent first. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -598,17 +598,17 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             isError: boolean | null;
-            /** @description The call of this tool by the routine that was approved last. */
+            /** @description The latest approved call of this tool by the routine. */
             lastApproved: components["schemas"]["ActionDetailLastApproved"] | null;
             /** @description The last run that asked for the open call. */
             lastRunId: string;
             /** @description Text that the model wrote beside the call. */
             modelReason: string | null;
-            /** @description Note of the person who rejected it. */
+            /** @description Note of the person who rejected the action. */
             note: string | null;
             policyId: string;
             reason: components["schemas"]["ActionReason"] | null;
-            /** @description Actions that are sent first, as the arguments use their results. */
+            /** @description Actions whose results the arguments use, and which are therefore sent first. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -695,7 +695,7 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -851,7 +851,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description When the question was answered, expired or closed. */
             decidedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Answer that counts until there is another; null without one. */
+            /** @description Answer that counts until a person gives another; null without one. */
             default: string | null;
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the question. */
@@ -895,11 +895,11 @@ export interface components {
             questions: components["schemas"]["AttentionQuestionsItem"][];
             /** @description Model accounts and connections that need another sign-in. */
             signIns: components["schemas"]["AttentionSignInsItem"][];
-            /** @description Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over. */
+            /** @description Active routines that run an older text of a skill. A successful manual run and another activation take over the newest text. */
             skillsBehind: components["schemas"]["AttentionSkillsBehindItem"][];
             /** @description Routines that the service has taken off their schedules, and why. */
             stopped: components["schemas"]["AttentionStoppedItem"][];
-            /** @description Whether a list has more than its 20 entries. */
+            /** @description Whether a list has more entries than the 20 shown. */
             truncated: boolean;
             /** @description Routines whose last run, within 24 hours, succeeded without the tools that it called (`warnings` of the run). */
             withoutTools: components["schemas"]["AttentionWithoutToolsItem"][];
@@ -922,7 +922,7 @@ export interface components {
             routineName: string;
             /** @description The latest failed run. */
             runId: string;
-            /** @description Failed runs of these 24 hours. */
+            /** @description Number of failed runs in these 24 hours. */
             runs: number;
         };
         AttentionHeldItem: {
@@ -943,7 +943,7 @@ export interface components {
         AttentionQuestionsItem: {
             /** @description Answers that the model proposes. */
             choices: string[] | null;
-            /** @description Answer that counts until there is another; null without one. */
+            /** @description Answer that counts until a person gives another; null without one. */
             default: string | null;
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the question. */
@@ -1101,7 +1101,7 @@ export interface components {
             apiWrites: boolean;
             /** @description Runs in a period. */
             runs: number;
-            /** @description Enforced only where plans are paid for. */
+            /** @description Runs under way at a time; enforced only where plans are paid for. */
             runsAtATime: number;
         };
         BillingAttentionPaymentFailed: {
@@ -1151,15 +1151,15 @@ export interface components {
             instructions: string;
             job: string;
             name: string;
-            /** @description Kinds of data that its tools should offer. */
+            /** @description Kinds of data that the routine’s tools should offer. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
-            /** @description Result of its runs, in a sentence. */
+            /** @description Result of the routine’s runs, in a sentence. */
             promise: string;
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             skills: string[];
             slots: components["schemas"]["BlueprintSlot"][];
-            /** @description When it runs, in words. */
+            /** @description When the routine runs, in words. */
             when: string;
         };
         BlueprintSlot: {
@@ -1175,7 +1175,7 @@ export interface components {
             /** @description An answer that a person could give. */
             sample: string;
             /**
-             * @description `list` has a line for each item.
+             * @description Kind of value; a `list` has a line for each item.
              * @enum {string}
              */
             type: "text" | "list" | "address" | "number" | "choice";
@@ -1194,7 +1194,7 @@ export interface components {
             accepted: true;
         };
         CallableTool: {
-            /** @description Null for a built-in tool, which has no policy either. */
+            /** @description Id of the connection; null for a built-in tool, which has no policy either. */
             connectionId: string | null;
             /** @description Name that the model uses. */
             name: string;
@@ -1431,16 +1431,16 @@ export interface components {
              * @default []
              */
             skipDates?: string[];
-            /** @description The schedule has no times before this instant; null for no such bound. */
+            /** @description The schedule has no times before this instant. Null for no beginning. */
             startsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description IANA name.
              * @default UTC
              */
             timezone?: string;
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             toolPolicies?: unknown[];
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             tools?: unknown[];
             /**
              * @description Values of the `{{placeholders}}` in the instructions.
@@ -1660,7 +1660,7 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -1877,16 +1877,16 @@ export interface components {
              * @default []
              */
             skipDates?: string[];
-            /** @description The schedule has no times before this instant; null for no such bound. */
+            /** @description The schedule has no times before this instant. Null for no beginning. */
             startsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description IANA name.
              * @default UTC
              */
             timezone?: string;
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             toolPolicies?: unknown[];
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             tools?: unknown[];
             /**
              * @description Values of the `{{placeholders}}` in the instructions.
@@ -1917,7 +1917,7 @@ export interface components {
              */
             abnormalFactor?: number | null;
             /**
-             * @description Output tokens of one model step; null leaves them to the provider.
+             * @description Output tokens of one model step; null leaves the limit to the provider.
              * @default null
              */
             maxOutputTokens?: number | null;
@@ -2075,7 +2075,7 @@ export interface components {
             changed: number;
             /** @description True when the pages of the server repeat. Its other tools are unknown, so no tool is marked as vanished. */
             circular: boolean;
-            /** @description Unreadable fields of tools that are listed without them: the first 50. */
+            /** @description The first 50 unreadable fields. Their tools are listed without these fields. */
             droppedFields: components["schemas"]["SkippedTool"][];
             /** @description Number of tools that were left out. */
             skipped: number;
@@ -2096,7 +2096,7 @@ export interface components {
             instructions: string;
             model: components["schemas"]["DraftedModel"] | null;
             name: string;
-            /** @description Null if a person has to choose it. */
+            /** @description The schedule; null if a person has to choose it. */
             schedule: string | null;
             /** @description Curated slugs or custom skill ids. */
             skills: string[];
@@ -2203,7 +2203,7 @@ export interface components {
             changes: components["schemas"]["FactsChanges"];
             createdAt: components["schemas"]["Timestamp"];
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Characters of the text. */
+            /** @description Length of the text in characters. */
             length: number;
             text: string;
             version: number;
@@ -2212,7 +2212,7 @@ export interface components {
             changes: components["schemas"]["FactsChanges"];
             createdAt: components["schemas"]["Timestamp"];
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Characters of the text. */
+            /** @description Length of the text in characters. */
             length: number;
             version: number;
         };
@@ -2237,7 +2237,7 @@ export interface components {
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
             costUsd: string | null;
-            /** @description Input and output; null where nothing bounds them. */
+            /** @description Input and output tokens; null where nothing bounds them. */
             tokens: number | null;
         };
         /** @description A value that a scheduled run checks before it wakes its model. Without news the run ends `skipped`, `no_change`. `{{gate.value}}` puts the value into the instructions. */
@@ -2251,7 +2251,7 @@ export interface components {
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
-             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: the value is not null, false, 0, blank, `[]` or `{}`.
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
@@ -2278,7 +2278,7 @@ export interface components {
              */
             url?: string | null;
             /**
-             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: the value is not null, false, 0, blank, `[]` or `{}`.
              * @default changed
              * @enum {string}
              */
@@ -2505,7 +2505,7 @@ export interface components {
             prices: components["schemas"]["ModelOptionPrices"] | null;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
-            /** @description The model source, of `GET /v1/model-sources`; null on a personal account. */
+            /** @description Name of the model source in `GET /v1/model-sources`; null on a personal account. */
             source: string | null;
             /** @description True when the request itself enforces a `resultSchema`; otherwise only the prompt states it. */
             structuredOutputs: boolean;
@@ -2529,7 +2529,7 @@ export interface components {
             /** @description Who pays: the operator, or the person by a plan or by use. */
             billing: ("managed" | "subscription" | "usage") | null;
             documentation: string | null;
-            /** @description True if API and runtime have switched it on, with the same file. */
+            /** @description True if API and runtime have switched the provider on, with the same file. */
             enabled: boolean;
             /** @description Where a person makes an API key. */
             keyPage: string | null;
@@ -2596,13 +2596,13 @@ export interface components {
             fetchedAt: components["schemas"]["Timestamp"] | null;
             /** @description Name of the source for people. */
             label: string;
-            /** @description One sentence about the fault of its last request, and the remedy. */
+            /** @description One sentence about the fault of the last request to the source, and the remedy. */
             lastError: string | null;
-            /** @description Milliseconds for the last list. */
+            /** @description Milliseconds that the last list took. */
             latencyMs: number | null;
-            /** @description A server of the operator’s own, whose models cost nothing. */
+            /** @description True for a server of the operator’s own, whose models cost nothing. */
             local: boolean;
-            /** @description The models of its last list. */
+            /** @description Number of models in the last list. */
             models: number;
             name: string;
             /**
@@ -2636,7 +2636,7 @@ export interface components {
             inputTokens: number;
             outputTokens: number;
         };
-        /** @description For requests with `page=body`; null on the last page. */
+        /** @description The cursor of the next page, for requests with `page=body`; null on the last page. */
         NextPage: {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
@@ -2657,7 +2657,7 @@ export interface components {
             role: "owner" | "admin" | "member";
         };
         OrganizationDetail: {
-            /** @description Limits on the spending of all its runs; null for no limit. */
+            /** @description Limits on the spending of all runs together; null for no limit. */
             budget: components["schemas"]["OrganizationDetailBudget"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the organization. */
@@ -2675,17 +2675,17 @@ export interface components {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
         };
-        /** @description The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
+        /** @description The first later run of the routine that succeeded with another result, which makes this result out of date. Null while this result is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
         OvertakingRun: {
             finishedAt: components["schemas"]["Timestamp"];
             /** @enum {string} */
             outcome: "done" | "nothing_to_report" | "partial";
             outcomeSummary: string | null;
-            /** @description The first 200 characters of its result. */
+            /** @description The first 200 characters of the later result. */
             resultPreview: string | null;
             /** @description Id of the run. */
             runId: string;
-            /** @description True when another version of the routine made that result, and may look at something else. */
+            /** @description True when another version of the routine made the later result, which may then cover something else. */
             versionChanged: boolean;
         };
         /** @description The options as JSON, in the form of WebAuthn Level 3. */
@@ -2730,7 +2730,7 @@ export interface components {
         };
         /** @description The facts of the project in the prompt; null for a routine without `facts`. */
         PreviewedFacts: {
-            /** @description Characters of the facts. */
+            /** @description Length of the facts in characters. */
             length: number;
             /** @description Version of the facts; 0 if there are none. */
             version: number;
@@ -2748,7 +2748,7 @@ export interface components {
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
-             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: the value is not null, false, 0, blank, `[]` or `{}`.
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
@@ -2773,19 +2773,19 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the project. */
             id: string;
-            /** @description Whether its runs are invented: true only for the demo of a local start. */
+            /** @description Whether the runs of the project are invented: true only for the demo of a local start. */
             isDemo: boolean;
             name: string;
             /** @description Id of the organization. */
             organizationId: string;
         };
         ProjectDetail: {
-            /** @description Limits on the spending of all its runs; null for no limit. */
+            /** @description Limits on the spending of all runs together; null for no limit. */
             budget: components["schemas"]["OrganizationDetailBudget"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the project. */
             id: string;
-            /** @description Whether its runs are invented: true only for the demo of a local start. */
+            /** @description Whether the runs of the project are invented: true only for the demo of a local start. */
             isDemo: boolean;
             /**
              * @description `unavailable` without a mail server: settings are stored, but no mail is sent.
@@ -2815,7 +2815,7 @@ export interface components {
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Facts for all routines of the project, in any form: brand terms, margin, markets, owners, permitted claims, voice; at most 24000 characters, stored unchanged. Empty for none. */
             text: string;
-            /** @description Number of changes; 0 before the first. */
+            /** @description Number of the version, which counts changes; 0 before the first. */
             version: number;
         };
         ProjectUsage: {
@@ -2911,7 +2911,7 @@ export interface components {
              * @enum {string}
              */
             signUp: "open" | "invited" | "closed";
-            /** @description The only origin whose sessions may change anything. */
+            /** @description Origin of the dashboard. A session may change something only from this origin. */
             uiOrigin: string;
             /** @description Whether an address is confirmed by mail before its first sign-in. */
             verifiesAddresses: boolean;
@@ -3043,16 +3043,16 @@ export interface components {
              * @default []
              */
             skipDates?: string[];
-            /** @description The schedule has no times before this instant; null for no such bound. */
+            /** @description The schedule has no times before this instant. Null for no beginning. */
             startsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description IANA name.
              * @default UTC
              */
             timezone?: string;
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             toolPolicies?: unknown[];
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             tools?: unknown[];
             /**
              * @description Values of the `{{placeholders}}` in the instructions.
@@ -3081,7 +3081,7 @@ export interface components {
             type: "question.asked" | "question.answered";
         };
         QuestionEventData: {
-            /** @description Null for `question.asked`. */
+            /** @description The answer; null for `question.asked`. */
             answer: string | null;
             choices: string[] | null;
             default: string | null;
@@ -3208,10 +3208,10 @@ export interface components {
             /** @description How soon the result should be read, as `urgency` of the run. */
             urgency: ("none" | "normal" | "high") | null;
         };
-        /** @description Differences of its data from the data delivered last: all counts, and the first five items of each kind. */
+        /** @description Differences of the run’s data from the data delivered last: all counts, and the first five items of each kind. */
         ResultChanges: {
             added: unknown[];
-            /** @description The run that was delivered last; null for the first one, in which everything is new. */
+            /** @description The run that was delivered last; null for the first delivery, in which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
@@ -3320,7 +3320,7 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -3394,7 +3394,7 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -3492,7 +3492,7 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -3561,7 +3561,7 @@ export interface components {
         RoutineDraft: {
             /** @description Assumptions beyond the sentence. */
             assumptions: string[];
-            /** @description Blueprints that fit its words, the best first. */
+            /** @description Blueprints that fit the words of the sentence, the best first. */
             blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
             definition: components["schemas"]["DraftedDefinition"];
             forecast: components["schemas"]["DraftForecast"] | null;
@@ -3577,7 +3577,7 @@ export interface components {
             questions: string[];
             /** @description Routines of the project with a similar purpose. */
             similar: components["schemas"]["RoutineDraftSimilarItem"][];
-            /** @description Usage of the model; null if none was asked. */
+            /** @description Usage of the model; null if no model was asked. */
             usage: components["schemas"]["Usage"] | null;
         };
         RoutineDraftBlueprintsItem: {
@@ -3735,7 +3735,7 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -3798,7 +3798,7 @@ export interface components {
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
-            /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
+            /** @description The person or the API key that made the version; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             facts: components["schemas"]["RoutineFacts"];
@@ -3834,20 +3834,20 @@ export interface components {
             /** @description Differences from the revision before; empty for the first one on record. */
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
-            /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
+            /** @description The person or the API key that made the version; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description The earlier revision that this version restored. */
             restoredFrom: number | null;
             revision: number;
         };
         RoutineVersionTool: {
-            /** @description Changes with the argument schema; null without one. */
+            /** @description A hash that changes with the argument schema; null without a schema. */
             argumentSchemaHash: string | null;
             /** @description Id of the connection. */
             connectionId: string;
             /** @description Hash of the confirmed definition. */
             definitionHash: string | null;
-            /** @description True where each of its calls waits for a person. */
+            /** @description True if each call of the tool waits for a person. */
             held?: boolean;
             maxCallsPerRun: number | null;
             name: string;
@@ -3871,7 +3871,7 @@ export interface components {
             cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             /** @description Differences of the data; null for a run without data. */
             changes: components["schemas"]["RunChanges"] | null;
-            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. The checks are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
@@ -3916,7 +3916,7 @@ export interface components {
             stepCount: number;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states no urgency, the value is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description Values that were given for this run. */
@@ -3926,13 +3926,13 @@ export interface components {
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
+            /** @description Why no webhook got the event of the run’s end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
         RunChanges: {
             added: unknown[];
-            /** @description The run that was delivered last; null for the first one, in which everything is new. */
+            /** @description The run that was delivered last; null for the first delivery, in which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
@@ -3949,7 +3949,7 @@ export interface components {
             list: string;
         };
         RunChangesSummary: {
-            /** @description The run that was delivered last; null for the first one, in which everything is new. */
+            /** @description The run that was delivered last; null for the first delivery, in which everything is new. */
             against: string | null;
             counts: components["schemas"]["ChangeCounts"];
             /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
@@ -3965,7 +3965,7 @@ export interface components {
             changes: components["schemas"]["RunChanges"] | null;
             /** @description Deliveries of the run to chats. */
             chatDeliveries: components["schemas"]["ChatDelivery"][];
-            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. The checks are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
@@ -4036,7 +4036,7 @@ export interface components {
             textsLeftOutFrom: number | null;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states no urgency, the value is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description Values that were given for this run. */
@@ -4049,7 +4049,7 @@ export interface components {
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
+            /** @description Why no webhook got the event of the run’s end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
             /** @description Address of the workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
@@ -4069,7 +4069,7 @@ export interface components {
         RunDetailWouldHaveDoneItem: {
             /** @description JSON text; null once erased or left out. */
             arguments: string | null;
-            /** @description Null for a tool of the service. */
+            /** @description Name of the connection; null for a tool of the service. */
             connectionName: string | null;
             /** @description Name that the model uses. */
             name: string;
@@ -4089,7 +4089,7 @@ export interface components {
         };
         RunEstimate: {
             /**
-             * @description `version_runs`: the latest runs of the present version that called their model; `proof_run`: the only one so far; `limits`: the most that the limits of the routine and its model allow.
+             * @description `version_runs`: the latest runs of the present version that called their model; `proof_run`: the only such run so far; `limits`: the most that the limits of the routine and its model allow.
              * @enum {string}
              */
             basis: "version_runs" | "proof_run" | "limits";
@@ -4111,7 +4111,7 @@ export interface components {
         };
         RunEventData: {
             changes: components["schemas"]["RunChanges"] | null;
-            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. The checks are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             createdAt: components["schemas"]["Timestamp"];
             /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
@@ -4139,7 +4139,7 @@ export interface components {
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states no urgency, the value is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
@@ -4178,11 +4178,11 @@ export interface components {
             event: "text";
         };
         RunEventOutputTextData: {
-            /** @description A higher number than before: the step has begun again. */
+            /** @description Number of the attempt. If it is higher than before, the step has begun again. */
             attempt: number;
             /** @description Whether the text replaces all earlier text of the step. */
             begins: boolean;
-            /** @description The step that is under way. */
+            /** @description Index of the step that is under way. */
             index: number;
             text: string;
         };
@@ -4272,7 +4272,7 @@ export interface components {
             backfillId: string | null;
             cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             changes: components["schemas"]["RunChangesSummary"] | null;
-            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. The checks are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When the content of the run was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
@@ -4315,13 +4315,13 @@ export interface components {
             stepCount: number;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states no urgency, the value is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
+            /** @description Why no webhook got the event of the run’s end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null if a webhook got the event, or if there is none to send. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description The opinion of a reader about the result; null without one. */
@@ -4352,7 +4352,7 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -4429,7 +4429,7 @@ export interface components {
             jitterSeconds: number;
             /** @description The schedule that is shown. */
             schedule: string;
-            /** @description The next five times, fewer up to `endsAt`. */
+            /** @description The next five times; fewer if `endsAt` comes first. */
             times: components["schemas"]["Timestamp"][];
             /** @description Warnings that a routine with this schedule would have. */
             warnings: components["schemas"]["SchedulePreviewWarningsItem"][];
@@ -4440,7 +4440,7 @@ export interface components {
             message: string;
         };
         SecondFactor: {
-            /** @description Time of your second factor; null without one. */
+            /** @description When you added your second factor; null without one. */
             confirmedAt: string | null;
             passkeys: components["schemas"]["SecondFactorPasskeysItem"][];
             recoveryCodesLeft: number;
@@ -4464,7 +4464,7 @@ export interface components {
             field: string | null;
             /** @description The numbers that items have, the most frequent first, at most 20. */
             fields: string[];
-            /** @description At most 200, those that the newest runs have first. */
+            /** @description At most 200 items. The items of the newest runs come first. */
             items: components["schemas"]["ItemOfSeries"][];
             /** @description Oldest first. */
             runs: components["schemas"]["RunOfSeries"][];
@@ -4531,7 +4531,7 @@ export interface components {
             email: string;
             /** Format: password */
             password: string;
-            /** @description False ends the session with the browser. */
+            /** @description False ends the session when the browser is closed. */
             rememberMe?: boolean;
         };
         SignInPasskeyBody: {
@@ -4584,7 +4584,7 @@ export interface components {
             description: string | null;
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill. */
@@ -4592,7 +4592,7 @@ export interface components {
             /** @description Id of a custom skill; null for a curated one. */
             id: string | null;
             instructions: string;
-            /** @description Characters of the instructions. */
+            /** @description Length of the instructions in characters. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description Name of the folder of files that keeps the resource; null without one. */
@@ -4634,7 +4634,7 @@ export interface components {
             description: string | null;
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill. */
@@ -4644,7 +4644,7 @@ export interface components {
             instructions: string;
             /** @description Number of active routines for each activated revision of a custom skill, the newest first. */
             inUse: components["schemas"]["SkillRevisionInUse"][];
-            /** @description Characters of the instructions. */
+            /** @description Length of the instructions in characters. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description Name of the folder of files that keeps the resource; null without one. */
@@ -4668,7 +4668,7 @@ export interface components {
             /** @description Differences from the revision before; empty for the first one. */
             changed: ("name" | "instructions")[];
             createdAt: components["schemas"]["Timestamp"];
-            /** @description The person or the API key that made it; null when it is not on record. */
+            /** @description The person or the API key that made the revision; null when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             instructions: string;
             name: string;
@@ -4695,14 +4695,14 @@ export interface components {
             description: string | null;
             /** @description Time of the last change that the keeper did not make; null after the keeper writes again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Author of that change; null without one. */
+            /** @description Author of the change in `driftedAt`; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. The old slugs stay valid as names of this skill; empty for a custom skill. */
             formerly: string[];
             /** @description Id of a custom skill; null for a curated one. */
             id: string | null;
-            /** @description Characters of the instructions. */
+            /** @description Length of the instructions in characters. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description Name of the folder of files that keeps the resource; null without one. */
@@ -4791,7 +4791,7 @@ export interface components {
             attempt: number;
             errorMessage: string | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
-            /** @description In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response. */
+            /** @description Why the response ended, in the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. For a failed step, the word of its last response. */
             finishReason: string | null;
             index: number;
             /** @enum {string} */
@@ -4845,7 +4845,7 @@ export interface components {
             argumentsLength: number | null;
             /** @description Contents of the response other than text; only their descriptions are kept. */
             attachments: components["schemas"]["ToolCallAttachmentsItem"][];
-            /** @description Null for a built-in tool. */
+            /** @description Id of the connection; null for a built-in tool. */
             connectionId: string | null;
             /** @description Name of the connection at the time of the call; null for a built-in tool, and once the texts of the run are erased. */
             connectionName: string | null;
@@ -4854,7 +4854,7 @@ export interface components {
             name: string;
             /** @description The model step from which the result was left out of the requests, because the context window had no room; null while it is sent. */
             omittedFromStep: number | null;
-            /** @description Null for a built-in tool. */
+            /** @description Id of the policy; null for a built-in tool. */
             policyId: string | null;
             /** @description For a call that a rehearsal did not make: the stand-in that answered it. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made. */
             rehearsed: ("schema" | "earlier_answer" | "nothing") | null;
@@ -4895,9 +4895,9 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             confirmedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Id of the person, or of the API key, that confirmed. */
+            /** @description Id of the person, or of the API key, that confirmed the tool. */
             confirmedBy: string | null;
-            /** @description The confirmed definition, when the present one differs; null when they are the same, or none is known. */
+            /** @description The confirmed definition, if the present one differs; null if both are the same, or no confirmed one is known. */
             confirmedDefinition: components["schemas"]["ConfirmedDefinition"] | null;
             /** @description Hash of the confirmed definition. It differs from `definitionHash` after a change. */
             confirmedHash: string | null;
@@ -4930,7 +4930,7 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description When a discovery first missed the tool. */
             vanishedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
+            /** @description Warnings to read before confirming the tool. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
         ToolRule: {
@@ -4944,7 +4944,7 @@ export interface components {
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the toolRule. */
             id: string;
-            /** @description The most calls of the rule; null for no limit. */
+            /** @description The most calls that the rule lets through; null for no limit. */
             maxUses: number | null;
             /** @description Id of the policy. */
             policyId: string;
@@ -5042,9 +5042,9 @@ export interface components {
             mcpEnabled?: boolean;
             name?: string;
             notifications?: components["schemas"]["UpdateProjectNotifications"];
-            /** @description At most the limit of the service; null for that limit. */
+            /** @description At most the limit of the service; null for the limit itself. */
             runContentDays?: number | null;
-            /** @description At most the limit of the service; null for that limit. */
+            /** @description At most the limit of the service; null for the limit itself. */
             runDays?: number | null;
             /** @description Whether results can be shared by links that need no sign-in; false for a new project. Switching it off ends every link for good. */
             sharedLinksEnabled?: boolean;
@@ -5123,13 +5123,13 @@ export interface components {
             skills?: string[];
             /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
             skipDates?: string[];
-            /** @description The schedule has no times before this instant; null for no such bound. */
+            /** @description The schedule has no times before this instant. Null for no beginning. */
             startsAt?: (string & (unknown & unknown)) | null;
             /** @description IANA name. */
             timezone?: string;
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             toolPolicies?: unknown[];
-            /** @description Only an empty list: tools come from a saved connection. */
+            /** @description Has to be an empty list, because tools come from a saved connection. */
             tools?: unknown[];
             /** @description Values of the `{{placeholders}}` in the instructions. */
             variables?: {
@@ -5291,9 +5291,9 @@ export interface components {
         chatId: string;
         /** @description Id of the connection. */
         connectionId: string;
-        /** @description From the `Link: <…>; rel="next"` header of the page before. */
+        /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
         cursor: string;
-        /** @description From the `Link: <…>; rel="next"` header of the page before. */
+        /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
         "cursor-2": string;
         /** @description For 24 hours, the same key and body give the first response again. */
         "Idempotency-Key": string;
@@ -5784,7 +5784,7 @@ export interface operations {
     listActions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -5911,7 +5911,7 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -6066,7 +6066,7 @@ export interface operations {
                 action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "tool_rule.created" | "tool_rule.revoked" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "action.approved" | "action.rejected" | "question.answered";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -6171,7 +6171,7 @@ export interface operations {
     listChats: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -6288,7 +6288,7 @@ export interface operations {
     listCiTrusts: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -6346,7 +6346,7 @@ export interface operations {
     listConnections: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -6538,7 +6538,7 @@ export interface operations {
     listModelConnections: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -6794,7 +6794,7 @@ export interface operations {
     listOrganizations: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -6897,7 +6897,7 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -7070,7 +7070,7 @@ export interface operations {
     listProjects: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -7257,7 +7257,7 @@ export interface operations {
     listFactsVersions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -7304,7 +7304,7 @@ export interface operations {
     listQuestions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -7374,7 +7374,7 @@ export interface operations {
     listResults: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -7469,7 +7469,7 @@ export interface operations {
     listRoutines: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Only the resource with this external key. */
                 externalKey?: string;
@@ -7481,11 +7481,11 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only routines that send none. */
+                /** @description `true`: only routines that send results, to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. `false`: only routines that send none. */
                 sendsResults?: "true" | "false";
                 /** @description Only routines in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
-                /** @description Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed. */
+                /** @description `service`: only routines whose state the service itself changed last, with the reason in `stateReason`. `person`: only routines whose state a person or an API key changed last. */
                 stateChangedBy?: "service" | "person";
                 /** @description Only routines that use this skill (id or slug), connection (by an automatic tool), or model account. */
                 uses?: string;
@@ -7630,7 +7630,7 @@ export interface operations {
             query: {
                 /** @description The first instant of the window; not older than the project keeps its runs. */
                 from: string;
-                /** @description Runs, at most 200. */
+                /** @description The most runs to make, up to 200. */
                 max?: number;
                 /** @description The last instant of the window; not in the future. */
                 to: string;
@@ -7844,7 +7844,7 @@ export interface operations {
             query?: {
                 /** @description Only runs of this backfill. */
                 backfillId?: string;
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -7911,7 +7911,7 @@ export interface operations {
     listTools: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -7963,7 +7963,7 @@ export interface operations {
     listToolRules: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -8039,7 +8039,7 @@ export interface operations {
     listRoutineVersions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -8206,7 +8206,7 @@ export interface operations {
             query?: {
                 /** @description Only runs of this backfill. */
                 backfillId?: string;
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -8481,7 +8481,7 @@ export interface operations {
     listRunSteps: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -8551,7 +8551,7 @@ export interface operations {
     listRecentRuns: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
@@ -8578,7 +8578,7 @@ export interface operations {
             query: {
                 /** @description Only times after this one. */
                 from: string & (unknown & unknown);
-                /** @description Only times up to this one, itself included. */
+                /** @description Only times up to and including this one. */
                 to: string & (unknown & unknown);
             };
         };
@@ -8656,7 +8656,7 @@ export interface operations {
     listSkills: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: string;
                 /** @description Only the resource with this external key. */
                 externalKey?: string;
@@ -8759,7 +8759,7 @@ export interface operations {
     listSkillRevisions: {
         parameters: {
             query?: {
-                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                /** @description The cursor from the `Link: <…>; rel="next"` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];

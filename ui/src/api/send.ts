@@ -18,11 +18,11 @@ export interface SendOptions<D> {
 }
 
 export interface Sending<P extends keyof paths, M extends Method> {
-  /** Sends, and shows an error in a toast unless the caller does. */
+  /** Sends the request, and shows an error in a toast unless the caller shows it. */
   readonly send: (...args: [...InputArgs<P, M>, options?: SendNow]) => void;
-  /** Sends, and resolves with the response. @throws {ApiError} */
+  /** Sends the request, and resolves with the response. @throws {ApiError} */
   readonly sendAsync: (...args: [...InputArgs<P, M>, options?: SendNow]) => Promise<DataOf<P, M>>;
-  /** Sends an input that is one object, and resolves with the response. @throws {ApiError} */
+  /** Sends the request, whose input is one object, and resolves with the response. @throws {ApiError} */
   readonly sendInput: (input: InputOf<P, M>, options?: SendNow) => Promise<DataOf<P, M>>;
   readonly isSending: boolean;
   /** The input under way. A switch shows it until the page has read the change, or falls back after a refusal. */
@@ -58,7 +58,7 @@ export function useSend<M extends 'post' | 'put' | 'patch' | 'delete', P extends
           return reply;
         },
         (error: unknown) => {
-          // The service refused the request, so the next try is a new request.
+          // Forget the keys, because the service refused the request: the next try is a new request.
           if (error instanceof ApiError && !error.isTemporary) keys.current.clear();
           throw error;
         },
@@ -100,7 +100,7 @@ function keyFor(keys: Map<string, string>, input: object): string {
   return kept;
 }
 
-/** Reads again everything below these paths, in this project or, for a person's own resources, everywhere. */
+/** Reads the resources at and below these paths again: those of this project, and those of the person. */
 export async function refresh(
   client: QueryClient,
   projectId: string | undefined,

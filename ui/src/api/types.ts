@@ -21,7 +21,7 @@ type Unwrapped<B> = B extends { data: infer D; requestId: string } ? D : B;
 
 export type ItemOf<P extends PathOf<'get'>> = DataOf<P, 'get'> extends readonly (infer Item)[] ? Item : never;
 
-/** Input of a call: `path` and `query` parameters and a `body`, each if the operation has one. */
+/** Input of a call: `path` and `query` parameters and a `body`, as far as the operation has them. */
 export type InputOf<P extends keyof paths, M extends Method> = PathInput<OperationOf<P, M>> &
   QueryInput<OperationOf<P, M>> &
   BodyInput<OperationOf<P, M>>;

@@ -32,7 +32,7 @@ const REFERENCE = /\{\{(act_[0-9a-z]{26})\.result\.([^{}]*)\}\}/g;
 
 export interface Reference {
   readonly actionId: string;
-  /** JSON Pointer into the result; empty for all of it. */
+  /** JSON Pointer into the result; empty for the whole result. */
   readonly pointer: string;
 }
 

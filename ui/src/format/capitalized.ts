@@ -1,4 +1,3 @@
-/** Begins a phrase with a capital letter. */
 export function capitalized(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }

@@ -45,14 +45,14 @@ export function hrefOf(address: string): string | undefined {
   return address;
 }
 
-/** Longer texts are rare, and no one reads them as a page. */
+/** The most characters of a formatted text. Longer texts are rare, and no one reads them as a page. */
 const MAX_CHARACTERS = 600_000;
 const MAX_MARKERS = 40;
 const MAX_COLUMNS = 200;
 
 /**
- * Returns why a text is not formatted; undefined if it can be. The parser's time grows with the square of some of these
- * counts, so each line is checked first.
+ * Returns why a text is not formatted; undefined if it can be. The parser's time grows with the square of what is
+ * counted here, so each line is checked before parsing.
  */
 export function refusalOf(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS) {

@@ -18,7 +18,7 @@ export interface OutlineEntry {
 export interface DocumentElement {
   readonly tag: DocumentTag;
   readonly children: readonly DocumentNode[];
-  /** Number of elements in it, itself included. */
+  /** Number of elements: this one and all inside it. */
   readonly size: number;
   readonly id?: string;
   /** An address of the web or of mail, or a place in the same text. */
@@ -124,7 +124,7 @@ class Reader {
     }
     const id = `part-${this.#outline.length + 1}`;
     this.#outline.push({ id, text: textOf(children).trim(), level });
-    // The page has two levels of headings above the text.
+    // Begin at level 3, because the page has two levels of headings above the text.
     const tag = tagOf(`h${Math.min(6, level - top + 3)}`);
     return { tag, id, children, size };
   }

@@ -7,7 +7,7 @@ export function drawn(text: string): string {
   return text.replace(UNSEEN, nameOf);
 }
 
-/** Splits a text at its invisible characters. Every second part is the name of one, to be marked. */
+/** Splits a text at its invisible characters. Every second part is the name of such a character, to be marked. */
 export function partsAtUnseen(text: string): readonly string[] {
   return text.split(UNSEEN_APART).map((part, index) => (index % 2 === 0 ? part : nameOf(part)));
 }

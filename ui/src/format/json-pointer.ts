@@ -16,7 +16,7 @@ export function valueAt(value: unknown, pointer: string): unknown {
   return tokensOf(pointer).reduce<unknown>(memberOf, value);
 }
 
-/** Returns a member of an object or a list; undefined if it has none of its own. */
+/** Returns a member of an object or a list; undefined without an own member of this name. */
 export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

@@ -5,7 +5,7 @@ export function useNow(everyMs: number): Date {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => {
-      // Setting the same time again could draw the component, if its reads were refreshed without a change.
+      // Do not set the same time again: React may render the component for it once more.
       if (!document.hidden && Date.now() !== now) setNow(Date.now());
     }, everyMs);
     return () => clearInterval(timer);

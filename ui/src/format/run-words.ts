@@ -30,8 +30,8 @@ export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'
 }
 
 /**
- * Chooses the word of the badge in a list of runs, which people scan for news: a usual success is marked by the urgency
- * of its result.
+ * Chooses the word of the badge in a list of runs, which people scan for news: a usual success gets a word for the
+ * urgency of its result.
  */
 export function newsBadgeOf(run: Pick<RunInWords, 'state' | 'outcome'> & Pick<Shape<'Run'>, 'urgency'>): string {
   const badge = badgeOf(run);
@@ -41,7 +41,7 @@ export function newsBadgeOf(run: Pick<RunInWords, 'state' | 'outcome'> & Pick<Sh
 
 const WEIGHTS = { none: 'nothing_new', normal: 'news' } as const;
 
-/** Returns the reason of a run's end in words, which may be the model's; null without a reason. */
+/** Returns the reason of a run's end in words: the error message, or else the named reason; null without either. */
 export function reasonOf({ reason, errorMessage }: Pick<RunInWords, 'reason' | 'errorMessage'>): string | null {
   if (errorMessage !== null) return drawn(errorMessage);
   return reason === null ? null : `${humanize(reason)}.`;
@@ -82,7 +82,7 @@ export function faultOf(failureClass: string): string | null {
 
 /**
  * Describes a run in a line: the summary of the model, the reason of its end, or the beginning of its result.
- * @returns undefined if the run has none, or a result that is only data
+ * @returns undefined if the run has none of them, or only a result that is data
  */
 export function lineOf(run: LineSource): string | undefined {
   const { outcomeSummary, resultPreview } = run;

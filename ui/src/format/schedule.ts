@@ -54,7 +54,7 @@ export function presetOf(cron: string): Preset | undefined {
   const every = /^\*\/(\d{1,2})$/.exec(minutes)?.[1];
   if (every !== undefined && hours === '*' && days === '*' && weekdays === '*') {
     const length = Number(every);
-    // A step that does not divide the hour starts again at the full hour, which the preset would hide.
+    // Refuse a step that does not divide the hour: cron starts it again at each full hour, which a preset would hide.
     return length > 0 && 60 % length === 0 ? { ...DEFAULT_PRESET, kind: 'minutes', every: length } : undefined;
   }
   const minute = numberIn(minutes, 59);

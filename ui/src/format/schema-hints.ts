@@ -32,7 +32,7 @@ export class SchemaHints {
     return types.includes('number') || types.includes('integer');
   }
 
-  /** Returns the only texts that are allowed; empty if any text is. */
+  /** Returns the only texts that are allowed; empty if any text is allowed. */
   get choices(): readonly string[] {
     const values = memberOf(this.#node, 'enum');
     return Array.isArray(values) ? values.filter((each) => typeof each === 'string') : [];

@@ -70,7 +70,7 @@ export function typedViewOf(data: unknown, schema: unknown, changes: DataChanges
   } else if (isRecord(data)) {
     for (const name of namesIn([data], hints)) {
       const value = data[name];
-      // The table already shows this list.
+      // Skip the list that the first table already shows.
       if (tables.length > 0 && memberPointer('', name) === by?.list) continue;
       if (isTable(value)) tables.push(tableOf(name, value, hints.member(name), null));
       else if (value !== undefined) facts.push({ ...fieldOf(name, hints.member(name)), value });

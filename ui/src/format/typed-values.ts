@@ -38,7 +38,7 @@ function textShown(text: string, format: string | undefined): Shown {
   if (TIME.test(text) && !Number.isNaN(Date.parse(text))) {
     return { as: 'time', at: text, text: dateTime(new Date(text)) };
   }
-  // A date is the same in every zone.
+  // Format a date in UTC, because a date without a time is the same in every zone.
   if (DATE.test(text) && format === 'date' && !Number.isNaN(Date.parse(text))) {
     return { as: 'text', text: date(new Date(text), 'UTC') };
   }
@@ -77,7 +77,7 @@ export function compareValues(a: unknown, b: unknown, direction: 1 | -1): number
   return direction * collator.compare(orderText(a), orderText(b));
 }
 
-/** A date is ordered by its digits, and not by its displayed words. */
+/** Returns the text by which values are ordered: a date's own digits, and not its displayed words. */
 function orderText(value: unknown): string {
   return typeof value === 'string' ? value : plainText(value);
 }

@@ -10,7 +10,7 @@ export function unmarked(markdown: string): string {
         .replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d+[.)]\s+)+/, '')
         .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
         .replaceAll(/\*\*|__|`|(?<![\p{L}\p{N}])\*(?=\S)|(?<=\S)\*(?![\p{L}\p{N}])/gu, '')
-        // Cells of a table's row are joined by separators.
+        // Put separators between the cells of a table's row.
         .replaceAll(/^\s*\||\|\s*$/g, '')
         .replaceAll(/\s*\|\s*/g, CELL_GAP)
         .trim(),

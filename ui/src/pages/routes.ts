@@ -161,7 +161,7 @@ const runRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'runs/$runId',
   validateSearch: searchOf('tab'),
-  // While the pointer is on a link, only the code of its page is loaded.
+  // Load only the code of a page while the pointer is on a link to it.
   loader({ context, params, cause }) {
     if (cause !== 'preload') readRunAhead(context.queryClient, params);
   },

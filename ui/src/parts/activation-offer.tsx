@@ -47,7 +47,7 @@ function Offer({
         <VerbButton verb={activate} of={{ id: routineId }} kind="primary" size="sm" bare />
         <TextLink {...edit}>Change it</TextLink>
         <TextLink {...edit} hash="who-is-told">
-          Who gets it
+          Who gets the results
         </TextLink>
       </div>
     </section>

@@ -19,7 +19,7 @@ export interface ComboboxProps<Item> {
   readonly empty?: string;
   readonly label?: string;
   readonly disabled?: boolean;
-  /** Searches on the server for the typed text. Without it the items are filtered here. */
+  /** Searches on the server for the typed text. Without this function, the combobox itself filters the items. */
   readonly onType?: (text: string) => void;
 }
 

@@ -21,7 +21,7 @@ export default function ComparedDocument({ label, before, after }: SideBySidePro
   }
   if (pairs === undefined) return <SideBySide label={label} before={before} after={after} />;
   if (pairs.every(({ same }) => same)) {
-    return <p className="text-base text-muted">Both say the same; only their formatting or their links differ.</p>;
+    return <p className="text-base text-muted">Both texts say the same; only formatting or links differ.</p>;
   }
   return <Pairs label={label} pairs={pairs} />;
 }

@@ -41,7 +41,7 @@ export function ErrorState({ error, onRetry, title }: ErrorStateProps) {
   return (
     <div
       role="alert"
-      // A box around the message already has a frame.
+      // Drop the frame inside of a box, which already has one.
       className="flex flex-col items-center rounded-lg border border-line px-6 py-12 text-center in-data-box:border-0 in-data-box:px-0 in-data-box:py-2"
     >
       <Icon aria-hidden className={cx('mb-3 size-5', isForbidden ? 'text-faint' : 'text-bad')} strokeWidth={1.75} />

@@ -4,7 +4,7 @@ import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 /** Asks before unsaved changes are lost, on navigation and on closing the tab. */
 export function LeaveGuard({ isDirty }: { readonly isDirty: () => boolean }) {
   const blocker = useBlocker({
-    // Another query on the same page loses nothing.
+    // Do not ask when only the query changes, because the page loses nothing.
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isDirty(),
     enableBeforeUnload: isDirty,
     withResolver: true,

@@ -10,7 +10,7 @@ export interface RoutineNamesProps {
   readonly routines: LoadedList<Shape<'RoutineSummary'>>;
   /** One sentence for an empty list. */
   readonly empty: string;
-  /** Links a routine by its name. */
+  /** Makes the link to a routine, with its name as the text. */
   readonly linkOf: (routine: Shape<'RoutineSummary'>) => ReactNode;
 }
 

@@ -4,7 +4,7 @@ import type { PlainDocument, TextDocument } from '#ui/format/document.ts';
 
 type Read = TextDocument | PlainDocument;
 
-/** Longest time to format a text: at most three seconds for 400,000 characters, but the processor may be busy. */
+/** Longest time to format a text. 400,000 characters take at most three seconds, but the processor may be busy. */
 const MAX_MS = 15_000;
 
 /** An idle worker whose code is loaded or loading. */
@@ -43,7 +43,7 @@ export function useDocument(text: string): Read | undefined {
       listening.abort();
       if (found !== undefined) setRead(found);
     };
-    // A busy worker is ended; an idle one takes the next text.
+    // End this worker, because it is busy. An idle one is kept for the next text.
     const giveUp = (found?: Read) => {
       if (signal.aborted) return;
       worker.terminate();

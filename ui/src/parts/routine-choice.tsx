@@ -25,7 +25,7 @@ export function RoutineChoice({ label, onChoose, open = false }: RoutineChoicePr
       keyOf={({ id }) => id}
       labelOf={({ name }) => name}
       placeholder="Find a routine"
-      empty={found.error?.message ?? 'No routine of that name.'}
+      empty={found.error?.message ?? 'No routine has this name.'}
       onType={setTyped}
       onChange={({ id }) => onChoose(id)}
     />

@@ -21,7 +21,7 @@ export const SUMMARIES: Readonly<Record<Group, (settings: Settings) => string>> 
   'Checked before it runs': ({ gate }) => {
     if (gate === null) return 'Nothing: every run asks the model';
     const what = gate.tool === null ? gate.url || 'an address' : 'a tool';
-    const parts = gate.pointers.length > 0 && `${plural(gate.pointers.length, 'part')} of it`;
+    const parts = gate.pointers.length > 0 && `compares ${plural(gate.pointers.length, 'part')} of the response`;
     return joined(`Runs only when ${what} ${gate.wakeOn === 'changed' ? 'has changed' : 'is not empty'}`, parts);
   },
   Limits: ({ limits, budget }) =>

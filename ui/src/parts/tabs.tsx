@@ -22,7 +22,7 @@ export function Tabs<Value extends string>({ label, tabs, value, onChange }: Tab
   const list = useRef<HTMLDivElement>(null);
   const index = tabs.findIndex((tab) => tab.value === value);
   const isGrouped = tabs[0]?.group !== undefined;
-  // On a phone the tabs scroll sideways, and the open one may be out of sight.
+  // Scroll to the open tab: on a phone the tabs scroll sideways, and it may be out of sight.
   useEffect(() => {
     const open = list.current?.querySelectorAll<HTMLElement>('[role="tab"]')[index];
     if (!list.current || !open) return;
@@ -49,7 +49,7 @@ export function Tabs<Value extends string>({ label, tabs, value, onChange }: Tab
         {tabs.map((tab, at) => (
           <Fragment key={tab.value}>
             {isGrouped && tab.group !== tabs[at - 1]?.group && (
-              // A list of tabs has no headings for screen readers.
+              // Hide the heading from screen readers, because a list of tabs has no headings for them.
               <span aria-hidden className="px-2 pt-5 pb-1 text-xs text-faint first:pt-0 max-lg:hidden">
                 {tab.group}
               </span>

@@ -4,7 +4,7 @@ import { countdown, dateTime, exactTime, relative } from '#ui/format/times.ts';
 export interface TimeProps {
   /** An instant as the API writes it; null shows a dash. */
   readonly at: string | null;
-  /** `date`: Mon 23 Nov, 07:00. `relative`: 5 minutes ago. `countdown`: 4:05, within a day, else relative. */
+  /** `date`: Mon 23 Nov, 07:00. `relative`: 5 minutes ago. `countdown`: 4:05 within a day, otherwise as `relative`. */
   readonly as?: 'date' | 'relative' | 'countdown';
   /** The zone of `date`; the reader's by default. */
   readonly zone?: string;

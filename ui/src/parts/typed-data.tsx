@@ -31,7 +31,7 @@ export default function TypedData({ data, schema, changes, rowAction }: TypedDat
         <TypedTableView
           key={index}
           table={table}
-          // Only the items of the first table have a key.
+          // Give the button to the first table only, because only its items have a key.
           rowAction={index === 0 && changes?.by != null ? rowAction : undefined}
         />
       ))}

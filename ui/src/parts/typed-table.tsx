@@ -139,7 +139,7 @@ function idsApart(fields: readonly TypedField[]): readonly [named: readonly Type
 
 const ID = /^(?:id|uuid|guid)$|(?:[a-z]Id|_id|-id)$/;
 
-/** Makes a change for paper, and draws the page again before the browser prints. */
+/** Makes a change before the browser prints, and draws the page with this change. */
 function useBeforePrint(change: () => void): void {
   const onPrint = useEffectEvent(change);
   useEffect(() => {

@@ -14,8 +14,8 @@ export default function WebhookSecretDialog(props: WebhookSecretProps) {
     <ShowOnce {...props} secretLabel="webhook secret">
       <div className="flex flex-col gap-1.5">
         <p className="text-sm text-muted">
-          Verify deliveries with it. Standard Webhooks has libraries for most languages; docs/webhooks.md shows Python
-          and Go too, with the headers and the retries:
+          Verify deliveries with this secret. Standard Webhooks has libraries for most languages; docs/webhooks.md shows
+          Python and Go too, with the headers and the retries:
         </p>
         <CodeBlock label="verification" wrap maxHeight="none" code={VERIFICATION} />
       </div>

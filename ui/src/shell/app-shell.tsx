@@ -138,7 +138,7 @@ interface Keys {
 /** Listens for the keys of the whole dashboard, while no field has the focus and no dialog is open. */
 function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
   const navigate = useNavigate();
-  // Kept across renderings, because a rendering may happen between the two keys.
+  // Kept in a ref, because a rendering may happen between the two keys.
   const chordUntil = useRef(0);
   useDocumentKeys((event) => {
     if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {

@@ -26,7 +26,7 @@ export function AuthFrame({ title, description, children, footer }: AuthFramePro
   );
 }
 
-/** The sign of the product. */
+/** Draws the sign of the product. */
 function Mark() {
   return (
     <svg aria-hidden viewBox="0 0 32 32" className="size-8">

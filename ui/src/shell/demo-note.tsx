@@ -21,7 +21,7 @@ export default function DemoNote({ project }: { readonly project: Shape<'Project
     onDone: () => location.assign('/'),
   });
   const removeAll = async () => {
-    // Only a project without active routines can be deleted.
+    // Pause the routines first: only a project without active routines can be deleted.
     for (const { id } of active.data ?? []) await pause.sendAsync({ path: { routineId: id } });
     await remove.sendAsync({ path: { projectId }, query: { confirm: name } });
   };

@@ -31,7 +31,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** Shown for an address that has no page. */
+/** Says that no page has this address. */
 export function NotFoundPage() {
   usePageTitle('Not found');
   return (

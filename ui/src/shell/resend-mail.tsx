@@ -15,7 +15,7 @@ export interface ResendMailProps {
   readonly children: ReactNode;
 }
 
-/** Mails the link that confirms an address again. */
+/** Sends the mail with the link that confirms an address once more. */
 export function ResendMail({ email, tone, children }: ResendMailProps) {
   const resend = useSend('post', '/auth/send-verification-email', {
     done: 'A new link has been sent',

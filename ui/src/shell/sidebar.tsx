@@ -166,7 +166,7 @@ function AccountMenu({
   const signOut = useSignOut();
   const [theme, setTheme] = useState(readTheme);
   return (
-    // The palette may have changed the theme meanwhile.
+    // Read the theme again, because the palette may have changed it meanwhile.
     <Base.Root onOpenChange={() => setTheme(readTheme())}>
       <Base.Trigger className="ring-inside mt-2 flex h-10 items-center gap-2.5 rounded-md px-2 text-left hover:bg-hover">
         <span

@@ -17,7 +17,7 @@ export default function SignInAgain({ user }: Pick<Session, 'user'>) {
     if (session?.user.id === user.id) {
       client.setQueryData(SESSION_KEY, session);
       await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
-      // Another person gets a new document, because nothing of this page is theirs.
+      // Load a new document for another person, because nothing of this page is theirs.
     } else location.assign('/');
   };
   return (
@@ -26,7 +26,7 @@ export default function SignInAgain({ user }: Pick<Session, 'user'>) {
         <Dialog.Popup
           aria-label="Sign in"
           className="fixed inset-0 z-60 overflow-y-auto bg-canvas outline-none"
-          // Escape would otherwise close a dialog of the page below.
+          // Stop Escape here: it would close a dialog of the page below.
           onKeyDown={(event) => {
             if (event.key === 'Escape') event.nativeEvent.stopImmediatePropagation();
           }}

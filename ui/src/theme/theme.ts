@@ -29,7 +29,7 @@ function apply(): void {
   document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
 }
 
-/** Keeps the theme current while the page is open: the system may change, and another tab may choose. */
+/** Keeps the theme current while the page is open, also after a change in the system or in another tab. */
 export function watchTheme(): void {
   system.addEventListener('change', apply);
   addEventListener('storage', apply);

@@ -67,7 +67,7 @@ export const ROUTINE_HEAD = {
           "type": "null"
         }
       ],
-      "description": "The schedule has no times before this instant; null for no such bound.",
+      "description": "The schedule has no times before this instant. Null for no beginning.",
       "default": null
     },
     "endsAt": {
@@ -384,7 +384,7 @@ export const ROUTINE_HEAD = {
         },
         "maxOutputTokens": {
           "default": null,
-          "description": "Output tokens of one model step; null leaves them to the provider.",
+          "description": "Output tokens of one model step; null leaves the limit to the provider.",
           "anyOf": [
             {
               "type": "integer",
@@ -826,7 +826,7 @@ export const ROUTINE_HEAD = {
                 "changed",
                 "not_empty"
               ],
-              "description": "`changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`."
+              "description": "`changed`: the value differs from that of the last successful run. `not_empty`: the value is not null, false, 0, blank, `[]` or `{}`."
             },
             "maxQuietHours": {
               "default": null,

@@ -18,7 +18,7 @@ export interface SignInDeps extends Pick<
 const ERRORS = {
   blocked: [
     'invalid_request',
-    'The server names an address for signing in that is not allowed: only https to public addresses is.',
+    'The server names an address for signing in that is not allowed: it has to be a public https address.',
   ],
   unreachable: ['provider_error', 'The authorization server could not be reached.'],
   no_metadata: ['provider_error', 'The tool server does not say where to sign in.'],
@@ -41,7 +41,7 @@ const ERRORS = {
   denied: ['forbidden', 'Access was not granted at the provider.'],
   refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],
   no_tokens: ['provider_error', 'The provider did not complete the sign-in; start it again.'],
-  not_verified: ['provider_error', 'The provider does not accept the sign-in that it gave.'],
+  not_verified: ['provider_error', 'The provider does not accept the tokens that it has just issued.'],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 
 export class SignInError extends AppError {

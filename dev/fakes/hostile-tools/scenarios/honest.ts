@@ -53,7 +53,7 @@ export function guarded(exchange: Exchange): void | Promise<void> {
   response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
 }
 
-/** Keeps sessions, as servers of 2025 may. A test makes the server forget them with `forgetSessions`. */
+/** Keeps sessions, which the MCP revisions of 2025 allow. A test makes the server forget them with `forgetSessions`. */
 export function stateful(exchange: Exchange): void | Promise<void> {
   const { method, request, response, control } = exchange;
   const session = String(request.headers['mcp-session-id'] ?? '');

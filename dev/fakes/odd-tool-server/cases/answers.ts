@@ -32,7 +32,7 @@ const ENVELOPES: readonly (readonly [string, (request: OddRequest) => ReturnType
   ],
 ];
 
-/** Closes the stream of a call before the result. The client then requests the result. */
+/** A server that closes the stream of a call before the result. The client then requests the result. */
 const RESUMED: OddCase = {
   name: 'a stream that is closed and gone on with',
   must: TOLD,
@@ -114,7 +114,9 @@ function acted(body: (request: OddRequest) => unknown, status: number): OddCase[
   };
 }
 
-/** Errors that answer a call: the model gets the server's words, and the call is never sent again. */
+/**
+ * Makes the cases of an error that answers a call: the model gets the server's words, and the call is never sent again.
+ */
 function errors(name: string, status: number, error: unknown): OddCase[] {
   const reply = acted(({ id }) => ({ jsonrpc: '2.0', id, error, result: null }), status);
   const must: OddOutcome = { ...FAILED, told: SAID };
@@ -124,7 +126,10 @@ function errors(name: string, status: number, error: unknown): OddCase[] {
   ];
 }
 
-/** Errors that do not name the call, so they prove nothing about its outcome. The model gets the server's words too. */
+/**
+ * Makes the case of an error that does not name the call, so it proves nothing about the call's outcome. The model gets
+ * the server's words too.
+ */
 function unnamed(name: string, status: number, body: object): OddCase {
   const must: OddOutcome = { steps: ['failed', 'outcome_unknown'], told: SAID };
   return { name, reply: acted(() => body, status), must };

@@ -1,6 +1,6 @@
 import { answer, methodCase, READING, WRITING, type OddCase, type OddOutcome } from '../odd-case.ts';
 
-/** Lists the two usual tools and a third in this form. */
+/** Makes the case of a server that lists the two usual tools and this third one. */
 function beside(name: string, tool: unknown, must: OddOutcome): OddCase {
   return methodCase(
     `a list with ${name}`,
@@ -13,7 +13,7 @@ function beside(name: string, tool: unknown, must: OddOutcome): OddCase {
 const ODD = { name: 'odd', inputSchema: { type: 'object' } };
 const LISTED: OddOutcome = { lists: ['odd'] };
 
-/** Lists pages, each with the next cursor. The usual tools are on the first page. */
+/** Makes the case of a server that lists pages, each with the next cursor. The usual tools are on the first page. */
 function pages(name: string, next: (cursor: string | undefined) => unknown, must: OddOutcome = {}): OddCase {
   return methodCase(
     `a list with ${name}`,

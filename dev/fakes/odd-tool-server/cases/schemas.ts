@@ -1,6 +1,9 @@
 import { answer, READING, WRITING, type OddCase } from '../odd-case.ts';
 
-/** Lists a reading tool with this schema of a property. The tool is called, and its warning names the property. */
+/**
+ * Makes the case of a server that lists a reading tool with this schema of a property. The tool's warning names the
+ * property, and the tool is called.
+ */
 function property(name: string, schema: object | string, place: string, root: object = {}): OddCase {
   return withSchema(name, { type: 'object', properties: { page: schema }, ...root }, place);
 }

@@ -43,7 +43,7 @@ const WAYS: readonly (readonly [string, (request: OddRequest) => OddReply])[] = 
   ],
 ];
 
-/** Carries the second call out, and then answers that the session is unknown. */
+/** Makes the case of a server that carries out the second call, and then answers that the session is unknown. */
 function lostAfterActing(tool: string, way: string, say: (request: OddRequest) => OddReply): OddCase {
   const isReading = tool === 'read_page';
   return {

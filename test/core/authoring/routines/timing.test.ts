@@ -208,7 +208,7 @@ test('a preview reads words of time, and says what is wrong with those that have
   for (const [words, why] of [
     ['every other Tuesday at 9', 'is counted from a day'],
     ['every day at 5', 'am or pm'],
-    ['as you like', 'say no time'],
+    ['as you like', 'no time in these words'],
   ] as const) {
     const refused = await preview({ words });
     expect([words, refused.status, refused.body.error.code]).toEqual([words, 400, 'invalid_schedule']);

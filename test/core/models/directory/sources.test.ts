@@ -260,7 +260,7 @@ test.each<[string, number, string, string, string]>([
     200,
     '<html>',
     '',
-    'answered something that is no list of models. Does the address lead to its API, and does it lack /v1?',
+    'did not answer with a list of models. Check that the address leads to the API and ends with /v1.',
   ],
   ['an empty list', 200, '{"data":[]}', '/v1', 'lists no model that writes text. Has one been loaded?'],
   ['a redirect', 302, '', '/v1', 'answered with a redirect. Is this the address of the API?'],

@@ -23,7 +23,7 @@ export const APPROVE = verb<Approved>()('post', '/v1/actions/{actionId}/approve'
   icon: Check,
   key: 'a',
   unless: ifDecided,
-  // The question is for pages that do not show the call itself.
+  // Pages that show the call itself leave this question out.
   question: ({ toolName = 'this call', argumentsText = '' }) => ({
     title: `Approve ${drawn(toolName)}?`,
     description: `The call is sent once, with ${argumentsText}.`,

@@ -20,7 +20,7 @@ export interface Verb<Of, M extends Sent, P extends PathOf<M>> {
   readonly question?: (of: Of) => Question;
   /** @param option whether the option of the question was chosen */
   readonly input: (of: Of, option: boolean) => InputOf<P, M>;
-  /** The version that the person has seen; a newer one is refused. */
+  /** The version that the person has seen; the service refuses the action if there is a newer one. */
   readonly ifMatch?: (of: Of) => string;
   /** Paths to read again afterwards. */
   readonly changes: readonly string[];
@@ -44,9 +44,9 @@ export interface Doing<Of, D = unknown> {
   readonly danger: boolean;
   readonly isBusy: boolean;
   readonly reasonAgainst: (of: Of) => string | undefined;
-  /** Asks, then acts. An error is shown in the dialog of the question, or in a toast. */
+  /** Asks the question, then performs the action. An error is shown in the dialog of the question, or in a toast. */
   readonly act: (of: Of) => void;
-  /** Acts without a question. @throws {ApiError} */
+  /** Performs the action without a question. @throws {ApiError} */
   readonly actAsync: (of: Of) => Promise<D>;
 }
 

@@ -4,7 +4,7 @@ import { SCOPE_LABELS, type Scope } from '#ui/shell/access/levels.ts';
 
 export interface ScopePickerProps {
   readonly chosen: readonly Scope[];
-  /** Only owners and admins give scopes that write. */
+  /** True for owners and admins, who alone may give scopes that write. */
   readonly mayWrite: boolean;
   readonly error: string | undefined;
   readonly onChange: (scopes: readonly Scope[]) => void;

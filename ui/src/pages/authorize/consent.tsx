@@ -16,7 +16,7 @@ export interface ConsentProps {
   readonly onDecided: () => void;
 }
 
-/** Shows the assistant that asks and the address it leads to. The person gives it a project and access, or denies. */
+/** Shows the assistant that asks for access, and its address. The person chooses a project and access, or denies. */
 export function Consent(props: ConsentProps) {
   const { asked } = props;
   const { user } = useSession();

@@ -11,10 +11,12 @@ import { Consent } from './consent.tsx';
 
 const route = getRouteApi('/account/authorize');
 
-/** The page that an assistant opens to ask for access (OAuth 2.1), with the request that the service has signed. */
+/**
+ * Shows the page that an assistant opens to ask for access (OAuth 2.1), with the request that the service has signed.
+ */
 export function AuthorizePage() {
   const { request, error } = route.useSearch();
-  // The request is faulty. The page does not show a description that the assistant may have added.
+  // Refuse a faulty request without the description that the assistant may have added.
   if (error !== undefined || request === undefined) return <Wrong error={error} />;
   return <Asked key={request} oauthQuery={request} />;
 }

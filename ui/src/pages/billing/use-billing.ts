@@ -74,7 +74,7 @@ function visitProcessor(address: string): void {
   location.assign(address);
 }
 
-/** Returns once whether this tab returns from a page of the payment processor, and forgets it. */
+/** Tells whether this tab returns from a page of the payment processor. A second call returns false. */
 function takeVisit(): boolean {
   const kept = sessionStorage.getItem(KEY) !== null;
   sessionStorage.removeItem(KEY);

@@ -32,7 +32,7 @@ export interface Day {
   readonly entries: readonly Entry[];
 }
 
-/** Sorts past and coming occurrences into days, `count` of them from the first. */
+/** Sorts past and coming occurrences into days, `count` days from the first one. */
 export function daysOf(
   start: Date,
   count: number,

@@ -75,7 +75,7 @@ interface MomentsProps {
   readonly projectId: string;
 }
 
-/** Shows in one line the activity of a routine in an hour: its last end, or that it is due. */
+/** Shows in one line the runs of a routine in an hour, with the state of the last one. */
 function Moments({ entry: { routineId, routineName, moments }, hour, projectId }: MomentsProps) {
   const own = moments.filter((moment) => hourOf(moment) === hour);
   const last = own.at(-1);

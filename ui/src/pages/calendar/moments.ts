@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const PAGE = 200;
 const MOST = 1_000;
 
-/** Reads the past runs of some days, and the remaining times of the schedule in them. */
+/** Reads the past runs of some days, and the coming times of the schedule in these days. */
 export function useMoments(start: Date, days: number): Loaded<Moments> {
   const now = useNow(MINUTE_MS).getTime();
   const end = addDays(start, days).getTime();

@@ -6,7 +6,7 @@ export type View = (typeof VIEWS)[number];
 export interface Period {
   readonly start: Date;
   readonly days: number;
-  /** Start of the period before; `after` is the start of the next one. */
+  /** Start of the previous period; `after` is the start of the next period. */
   readonly before: Date;
   readonly after: Date;
 }
@@ -25,7 +25,7 @@ export function periodOf(view: View, text: string | undefined, now = new Date())
   return { start, days, before: new Date(at.getFullYear(), at.getMonth() - 1, 1), after };
 }
 
-/** Returns a day of the month whose weeks begin at `start`. The third Monday is never in a month beside it. */
+/** Returns a day of the month whose weeks begin at `start`: the third Monday, never in a neighbouring month. */
 export function monthOf(start: Date): Date {
   return addDays(start, 14);
 }

@@ -88,7 +88,7 @@ function fact(label: string, before: RunDetail, after: RunDetail, of: (run: RunD
   return { label, before: one, after: other, differs: one !== other };
 }
 
-/** Measures of two runs are hardly ever the same, so a difference is not marked. */
+/** Makes the row of a measure. Measures of two runs are hardly ever equal, so the row is not marked as different. */
 function measure(...of: Parameters<typeof fact>): Row {
   return { ...fact(...of), differs: false };
 }

@@ -25,7 +25,7 @@ export function ComparePage() {
   const { against } = useSearch();
   const navigate = useNavigate();
   const run = useRead('/v1/runs/{runId}', { path: { runId } });
-  // Without a choice, the run is compared with the result before, or else with the one after.
+  // Without a choice, compare the run with the previous result, or else with the next one.
   const otherId = against ?? run.data?.previousResultId ?? run.data?.nextResultId ?? undefined;
   const other = useRead('/v1/runs/{runId}', { path: { runId: otherId ?? '' } }, { enabled: otherId !== undefined });
   const name = run.data?.routineName;

@@ -7,7 +7,7 @@ import { GROUPS } from '#ui/parts/routine-fields.ts';
 const { 'What it does': _, Schedule: __, ...rest } = GROUPS;
 const FIELDS = Object.values(rest).flat();
 
-/** Shows the settings that most routines leave unchanged. Opens if the server finds a fault in one. */
+/** Shows the settings that most routines leave unchanged, opened if the server finds a fault in one of them. */
 export function Advanced({ startsOpen, children }: { readonly startsOpen: boolean; readonly children: ReactNode }) {
   const { errors } = useFormState();
   const [chosen, setChosen] = useState(startsOpen);

@@ -12,7 +12,7 @@ interface Chip {
   readonly part: (typeof PARTS)[keyof typeof PARTS];
 }
 
-/** Shows the contents of the form in a few words each; a press leads to the field. */
+/** Shows each part of the form as a chip of a few words, which leads to that part. */
 export default function Chips({ form: { control } }: { readonly form: UseFormReturn<RoutineForm> }) {
   const [name, schedule, timezone, model, skills] = useWatch({
     control,

@@ -15,7 +15,7 @@ import type { Editor } from './use-editor.ts';
 import { useRehearsal } from './use-rehearsal.ts';
 import { FieldOf } from './value-field.tsx';
 
-// The fields below and beside the instructions are loaded after them.
+// Fields below and beside the instructions, whose code loads after that of the instructions.
 const Opinions = lazy(() => import('./opinions.tsx'));
 const ModelField = lazy(() => import('./model-field.tsx'));
 const ScheduleField = lazy(() => import('./schedule-field.tsx'));

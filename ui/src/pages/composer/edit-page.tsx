@@ -105,7 +105,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
     setTried({ id, form });
     await navigate({ search: { run: proof }, replace: true });
   };
-  /** Shows the version of another user, if that is why the API refused this one. */
+  /** Shows another user's version, if the API refused the change because of that version. */
   const compareAfter = async (error: unknown, own: Pick<Conflict, 'base' | 'mine' | 'isTried'>) => {
     if (!(error instanceof ApiError) || error.code !== 'precondition_failed') throw error;
     const { data, etag: newest } = await call(
@@ -165,7 +165,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
       if (!isTried) editor.rebase(merged);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // The form shows the error, such as a refusal or yet another save.
+      // Show the error in the form, such as a refusal or that another user has saved again.
       editor.form.setError('root', { message: errorInWords(error) });
     }
     setConflict(null);

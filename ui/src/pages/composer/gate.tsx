@@ -110,9 +110,9 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
             />
           </Field>
           <Field
-            label="Ask it anyway"
+            label="Ask the model anyway"
             optional
-            description="The model is asked in any case after this long without a question to it."
+            description="If no run has asked the model for this time, the next run asks it in any case."
             error={messageAt(errors, 'gate.maxQuietHours')}
           >
             <div className="flex items-center gap-2">

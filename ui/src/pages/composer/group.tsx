@@ -11,7 +11,7 @@ export interface GroupProps {
   readonly children: ReactNode;
 }
 
-/** Shows a group of settings that most people leave unchanged. It opens if the server finds a fault in one. */
+/** Shows settings that most people leave unchanged as a group, opened if the server finds a fault in one. */
 export function Group({ title, children }: GroupProps) {
   const { control, formState } = useFormContext<RoutineForm>();
   const summary = useWatch({ control, compute: SUMMARIES[title] });

@@ -136,7 +136,8 @@ function Variables() {
       ))}
       <div className="flex flex-col gap-1.5" role="group" aria-label="Values of one run">
         <p className="text-sm text-muted">
-          Can be changed for one run. Values from a run-only API key are data, never instructions.
+          A run can have other values for the variables chosen here. Values from a run-only API key are data, never
+          instructions.
         </p>
         {names.map((name) => (
           <Checkbox

@@ -129,7 +129,7 @@ function Estimate({ routineId, model }: { routineId: string; model: RoutineForm[
   if (basis === 'limits') {
     return (
       <p className="text-sm text-muted">
-        No run of this version has used it yet.{' '}
+        No run of this version has used the model yet.{' '}
         {p95.costUsd !== null && `Under its limits a run costs at most ${exactMoney(p95.costUsd)}.`}
       </p>
     );

@@ -16,7 +16,7 @@ export function TimeOfDay({ preset: { hour, minute }, onChange }: PresetFieldPro
         value={`${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`}
         onChange={({ target }) => {
           const [hours = '', minutes = ''] = target.value.split(':');
-          // The value is empty while one of its parts is being typed.
+          // Wait for a whole time: the value is empty while one of its parts is being typed.
           if (minutes !== '') onChange({ hour: Number(hours), minute: Number(minutes) });
         }}
       />

@@ -35,7 +35,7 @@ export function Results() {
         <FieldOf name="carryResult" />
         <FieldOf name="facts" />
       </Part>
-      <Part title="What it has to end with">
+      <Part title="What a run has to end with">
         <Checkbox
           label="Each run has to state its outcome"
           description="Done, nothing to report, partly done, or could not. A run without an outcome fails, so that a quiet run is not mistaken for a broken one."
@@ -44,7 +44,7 @@ export function Results() {
         />
         <TypedResult />
       </Part>
-      <Part title="Checks" description="Code looks at the result. A run that does not pass all of them fails.">
+      <Part title="Checks" description="Code looks at the result. A run that does not pass all checks fails.">
         {checks.map((check, index) => (
           <CheckRow
             key={index}

@@ -182,7 +182,9 @@ function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zon
         </table>
       )}
       {preview.data.jitterSeconds > 0 && (
-        <p className="text-xs text-faint">Each starts up to {duration(preview.data.jitterSeconds * 1_000)} later.</p>
+        <p className="text-xs text-faint">
+          Each run starts up to {duration(preview.data.jitterSeconds * 1_000)} after the time shown.
+        </p>
       )}
     </div>
   );

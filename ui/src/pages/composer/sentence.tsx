@@ -79,8 +79,9 @@ export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
 }
 
 /**
- * Returns the fields that a draft fills. Without a model, the form keeps its own; without a schedule, a person has to
- * choose one, because the sentence means another than that of the form.
+ * Returns the fields that a draft fills. Without a model in the draft, the form keeps its own model. Without a schedule
+ * in the draft, the field is emptied and a person has to choose one, because the sentence did not mean the form's
+ * schedule.
  */
 function filledBy({ schedule, model, ...others }: Shape<'DraftedDefinition'>): Partial<RoutineForm> {
   return { ...others, schedule: schedule ?? '', ...(model === null ? {} : { model }) };

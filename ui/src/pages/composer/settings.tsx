@@ -65,7 +65,7 @@ function Limits() {
   );
 }
 
-/** Edits whether runs may ask people, and the consequences of their decisions. */
+/** Edits whether runs may ask people, and what follows an answer or an approval. */
 function AskingPeople() {
   const mayAsk = useWatch<RoutineForm, 'mayAsk'>({ name: 'mayAsk' });
   return (

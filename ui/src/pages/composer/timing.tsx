@@ -11,11 +11,13 @@ import type { RoutineForm } from './form.ts';
 import { Group, Part } from './group.tsx';
 import { FieldOf, messageAt, useMessageAt } from './value-field.tsx';
 
-/** Edits the window of the schedule, the rules for late or overlapping runs, and what a run may decide about it. */
+/**
+ * Edits the schedule's window, the rules for late or overlapping runs, and what a run may decide about the schedule.
+ */
 export function Timing() {
   return (
     <Group title="When">
-      <Part title="Days on which it runs">
+      <Part title="Days on which the routine runs">
         <div className="grid gap-5 sm:grid-cols-2">
           <LocalTime name="startsAt" />
           <LocalTime name="endsAt" />

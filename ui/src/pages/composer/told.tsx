@@ -32,7 +32,7 @@ export function Told({ mailDelivery }: ToldProps) {
           <Notice>No mail server is set up, so no mail is sent. Your choice is kept.</Notice>
         )}
         <Checkbox
-          label="As the project is set"
+          label="As set for the project"
           description="At most one mail an hour for each routine."
           checked={mail === null}
           onChange={(follows) => change(follows ? null : { on: ['failed', 'paused'], to: 'admins' })}

@@ -13,7 +13,7 @@ export interface FieldOfProps {
   readonly cards?: boolean;
 }
 
-/** Edits a field, or a part of one, by its kind and in the words of its declaration. */
+/** Chooses the input for the kind of a field, or of a part of one, with the label that the field declares. */
 export function FieldOf({ name, cards = false }: FieldOfProps) {
   const { kind, unit } = declared(name) ?? {};
   if (unit === 'seconds') return <TimeSpan name={name} />;
@@ -61,7 +61,7 @@ function TimeSpan({ name }: FieldOfProps) {
   const { setValue } = useFormContext<RoutineForm>();
   const value: unknown = useWatch<RoutineForm>({ name });
   const [written, setWritten] = useState<{ readonly text: string; readonly unit: Unit }>();
-  // The form may have another value by now, for example after a save by another user.
+  // Show the form's value if it has changed since, for example by another user's save.
   const shown = written !== undefined && Object.is(secondsIn(written), value) ? written : spanOf(value);
   const write = (next: typeof shown) => {
     setWritten(next);

@@ -11,7 +11,7 @@ import { LeaveDialog, type SignInPage } from '#ui/shell/leave-dialog.tsx';
 
 export interface ConnectProviderProps {
   readonly provider: Shape<'ConnectionProvider'>;
-  /** Connection to sign in to again or to give another key; left out for a new one. */
+  /** Connection that gets a new sign-in or a new key; left out for a new connection. */
   readonly connection?: Shape<'Connection'>;
   readonly onClose: () => void;
 }

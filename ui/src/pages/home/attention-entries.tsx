@@ -67,10 +67,10 @@ export function Stopped({ of: routine, projectId }: Props<'stopped'>) {
     >
       {reason === 'schedule_ended' ? (
         <ButtonLink size="sm" kind="quiet" {...edit}>
-          Change its end
+          Change the end
         </ButtonLink>
       ) : state === 'draft' ? (
-        // A draft needs a run that proves it first.
+        // Offer a run first, which a draft needs as proof.
         <VerbButton verb={run} of={{ id: routineId }} size="sm" kind="quiet" label="Run once" bare />
       ) : (
         <VerbButton verb={activate} of={{ id: routineId }} size="sm" kind="quiet" label="Activate again" bare />
@@ -113,7 +113,7 @@ export function WithoutTools({ of: { routineName, runId, finishedAt }, projectId
       aside={<Time at={finishedAt} as="relative" />}
     >
       <ButtonLink size="sm" kind="quiet" {...link}>
-        See its calls
+        See the calls
       </ButtonLink>
     </Row>
   );

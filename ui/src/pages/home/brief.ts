@@ -29,7 +29,7 @@ export function briefOf(results: readonly Result[], attention: Shape<'Attention'
   };
 }
 
-/** Groups results by routine, in the order of the latest of each. */
+/** Groups results by routine, in the order of each routine's latest result. */
 export function groupsOf(results: readonly Result[]): readonly Group[] {
   const groups = Map.groupBy(results, ({ routineId }) => routineId).values();
   return [...groups].flatMap(([latest, ...earlier]): Group[] => (latest === undefined ? [] : [[latest, ...earlier]]));

@@ -16,7 +16,8 @@ interface Item {
 }
 
 /**
- * Shows the steps to a first scheduled routine and marks the finished ones. Disappears for good when all are finished.
+ * Shows the steps to a first scheduled routine and marks the finished ones. The list disappears for good when all steps
+ * are finished.
  */
 export function Checklist({ projectId }: { readonly projectId: string }) {
   // This browser remembers that all steps were done, so that archiving the only routine does not show them again.
@@ -102,7 +103,7 @@ interface Done {
 
 const REFRESH = { everyMs: 30_000 } as const;
 
-/** Asks the server for each step whether a routine or run proves it; undefined until all are known. */
+/** Asks the server for each step whether a routine or run proves it; undefined until all answers are known. */
 function useDone(projectId: string): Done | undefined {
   const made = useRead('/v1/routines', { query: { limit: 1 } }, REFRESH);
   const run = useRead('/v1/runs', { query: { state: 'succeeded', limit: 1 } }, REFRESH);

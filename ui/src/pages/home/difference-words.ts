@@ -11,7 +11,7 @@ export type Sign = '+' | '−' | '~';
 
 export interface Difference {
   readonly sign: Sign;
-  /** A row of a table has several cells. */
+  /** One text, or several cells for a row of a table. */
   readonly cells: readonly string[];
 }
 
@@ -28,13 +28,13 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     ...(rows(changes?.removed) ?? lines?.removed.map(cellsOf) ?? []).map((cells) => ['−', cells] as const),
     ...(changes?.changed ?? []).map((item) => ['~', [changeInWords(item, key)]] as const),
   ];
-  // Only the first line of `said` is shown beside differences.
+  // Compare with the first line of `said`, because only that line is shown beside differences.
   const known = lettersOf(said.split('\n', 1)[0] ?? '');
   return all
     .map(([sign, cells]) => ({ sign, cells }))
     .filter(({ cells }) => {
       const letters = lettersOf(cells.join(''));
-      // A line that has only marks says nothing to a reader.
+      // Leave out lines without letters or digits, which say nothing to a reader.
       return letters !== '' && !known.includes(letters) && !(known.length > SENTENCE && letters.includes(known));
     });
 }

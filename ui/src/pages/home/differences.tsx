@@ -21,7 +21,7 @@ export function Differences({
   const given = { changed: [], added: [], removed: [], ...(changes ?? lines) };
   const counts = { changed: 0, added: 0, removed: 0, ...(changes ?? lines)?.counts };
   const shown = found.slice(0, MOST_LINES);
-  // Differences that the shown text already contains do not count as further ones.
+  // Count only differences that the shown text does not contain already.
   const beyond = KINDS.reduce((sum, kind) => sum + counts[kind] - given[kind].length, 0);
   const left = beyond + found.length - shown.length;
   return (

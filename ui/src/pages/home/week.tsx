@@ -10,7 +10,7 @@ import { WEEK } from './reads.ts';
 /** Shows how the runs of the last seven days ended, a column each. */
 export function Week({ projectId }: { readonly projectId: string }) {
   const week = useRead(...WEEK, { everyMs: 60_000 });
-  // On the first day there is no week to look back on.
+  // Show nothing before the first run has ended, as on a person's first day.
   const isEmpty = week.data?.days.every(({ succeeded, failed }) => succeeded + failed === 0);
   if (isEmpty === true) return null;
   return (

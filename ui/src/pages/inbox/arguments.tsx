@@ -78,7 +78,7 @@ const FOLDED_LENGTH = 700;
 const FOLDED_LINES = 12;
 const FOLDED_END = 120;
 
-/** Shows a text as it was written, without formatting. A long one begins folded, with its end, where a text may hide. */
+/** Shows a text as written, without formatting. A folded text still shows its end, where an order may hide. */
 function LongText({ text }: { readonly text: string }) {
   const [isOpen, setOpen] = useState(false);
   const start = text.split('\n', FOLDED_LINES).join('\n').slice(0, FOLDED_LENGTH);

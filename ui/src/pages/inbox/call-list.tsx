@@ -32,7 +32,7 @@ export function inOrder(listed: readonly Action[], decided: readonly Action[]): 
   return runs.toSorted(([one], [other]) => (placeOf(one) > placeOf(other) ? -1 : 1)).flat();
 }
 
-/** A changed call takes the place of the call that it replaces. */
+/** Returns the id by which a call is sorted. A changed call takes the place of the call that it replaces. */
 function placeOf(action: Action | undefined): string {
   return action?.replaces ?? action?.id ?? '';
 }
@@ -110,7 +110,7 @@ interface RowProps extends Pick<CallListProps, 'projectId' | 'show' | 'onSelect'
   readonly isSelected: boolean;
 }
 
-/** Redraws only rows that are chosen, left or selected. */
+/** Draws a row again only when that row changes, such as when it is chosen or selected. */
 const Row = memo(PlainRow);
 
 function PlainRow({ call, projectId, show, isChosen, isSelected, onSelect }: RowProps) {

@@ -169,7 +169,7 @@ function Head({ call }: { readonly call: Detail }) {
         {times > 1 && (
           <>
             {' '}
-            Runs have asked for the same {times} times, {runLink(lastRunId, 'the last time')} while this waited.
+            Runs have asked for this call {times} times, {runLink(lastRunId, 'the last time')} while this waited.
           </>
         )}
       </p>

@@ -49,7 +49,7 @@ export default function NewRule({ action, onClose }: NewRuleProps) {
   const isIncomplete = conditions.length < chosen.size;
   const maxUses = form.watch('maxUses').trim();
   const uses = maxUses === '' ? null : Number(maxUses);
-  // JSON writes every other number as null, which means no limit.
+  // Refuse NaN and infinity: JSON would write them as null, which means no limit.
   const noNumber = uses === null || Number.isFinite(uses) ? undefined : 'This is not a number.';
   const change = (pointer: string, to: Chosen | undefined) =>
     setChosen((before) => {

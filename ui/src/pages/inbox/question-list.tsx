@@ -20,7 +20,7 @@ export interface QuestionListProps {
   readonly show: string | undefined;
 }
 
-/** Lists the questions of runs; nothing without one. */
+/** Lists the questions of runs; shows nothing without a question. */
 export function QuestionList({ rows, projectId, chosen, show }: QuestionListProps) {
   if (rows.length === 0) return null;
   return (

@@ -55,7 +55,7 @@ function Shown({ question, onAnswered }: Pick<QuestionPaneProps, 'onAnswered'> &
             {drawn(routineName)}
           </TextLink>{' '}
           <Time at={lastAskedAt} as="relative" />
-          {times > 1 && `, ${times} times so far`}. The run continued without the answer; later runs get it.
+          {times > 1 && `, ${times} times so far`}. The run continued without the answer; later runs get the answer.
         </p>
       </header>
       <AskedQuestion of={question} onAnswered={onAnswered} />

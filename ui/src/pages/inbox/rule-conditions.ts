@@ -39,7 +39,7 @@ export function leavesOf(given: unknown, pointer = ''): readonly Leaf[] {
   return typeof given === 'boolean' || given === null ? [{ pointer, value: given, comparisons: ['equals'] }] : [];
 }
 
-/** Reads a condition as it was typed; none if a value is missing or is not a number where one is needed. */
+/** Reads a condition as typed; empty if a value is missing, or is not a number for an argument that is one. */
 export function conditionOf({ pointer, value }: Leaf, comparison: Comparison, text: string): readonly Condition[] {
   if (typeof value !== 'string' && typeof value !== 'number') return [{ pointer, equals: value }];
   const read = (written: string) => (typeof value === 'number' ? numberIn(written) : written);

@@ -12,7 +12,7 @@ import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 import { dropInvitation, keepInvitation, readInvitation, useHashToken } from '#ui/shell/tokens.ts';
 
-/** The page to which the link of an invitation leads, with its token after the hash sign. */
+/** Shows the page to which the link of an invitation leads, with its token after the hash sign. */
 export function InvitationsPage() {
   const given = useHashToken();
   const token = given === '' ? readInvitation() : given;

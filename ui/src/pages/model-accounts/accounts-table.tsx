@@ -72,7 +72,7 @@ export function AccountsTable({ accounts, providers, viewerId, onModels, onRecon
       actionsWidth="w-12"
       actions={(account) => {
         if (account.status === 'revoked') return null;
-        const reason = account.owner.userId === viewerId ? undefined : 'Only the owner of the account can.';
+        const reason = account.owner.userId === viewerId ? undefined : 'Only the owner of the account can do this.';
         const provider = providers?.find((each) => each.provider === account.provider);
         return (
           <Menu

@@ -127,7 +127,7 @@ function Code({ attempt, name }: { readonly attempt: Attempt; readonly name: str
   const { userCode, verificationUri, verificationUriComplete, expiresAt } = attempt;
   const address = verificationUriComplete ?? verificationUri ?? '';
   const copyAndOpen = () => {
-    // The page opens even if the browser does not let the code be copied.
+    // Open the page even if the browser does not let the code be copied.
     void navigator.clipboard.writeText(userCode ?? '').catch(() => undefined);
     window.open(address, '_blank', 'noopener');
   };

@@ -5,7 +5,7 @@ import { Badge } from '#ui/parts/state.tsx';
 
 type Provider = Shape<'ModelProvider'>;
 
-/** Shows the providers, the payer of runs on them, and the reason why one cannot be connected. */
+/** Shows the providers, the payer of runs on them, and the reason why a provider cannot be connected. */
 export function Providers({
   providers,
   onConnect,
@@ -96,7 +96,7 @@ const WAYS: Readonly<Record<Provider['authType'], string>> = {
   api_key: 'By API key',
 };
 
-/** Says how an account is connected or, in two words, why it cannot be. The API has the full reason. */
+/** Says how an account is connected or, in two words, why it cannot be connected. The API has the full reason. */
 function badgeText({ authType, enabled, viewer }: Provider): string {
   if (enabled) return WAYS[authType];
   return viewer.reason?.code === 'provider_mismatch' ? 'Files differ' : 'Switched off';
@@ -118,7 +118,7 @@ export function BeforeConnecting({ provider }: { readonly provider: Shape<'Model
 
 export interface ConnectProps {
   readonly provider: Shape<'ModelProvider'>;
-  /** Account to sign in to again; left out for a new one. */
+  /** Account to sign in to again; left out for a new account. */
   readonly account?: Shape<'ModelConnection'> | undefined;
   readonly onClose: () => void;
 }

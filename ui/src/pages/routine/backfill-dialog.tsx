@@ -115,7 +115,7 @@ export default function BackfillDialog({
         >
           <Input type="number" min={1} max={MOST} required className="max-w-28 tabular" {...form.register('max')} />
         </Field>
-        <p className="-mt-2 text-sm text-muted sm:col-span-2">Times are yours, {VIEWER_ZONE}.</p>
+        <p className="-mt-2 text-sm text-muted sm:col-span-2">Times are in your zone, {VIEWER_ZONE}.</p>
       </form>
       {plan !== undefined && <Planned plan={plan} />}
       {plan?.runsOut != null && plan.occurrences.count > 0 && (

@@ -45,8 +45,8 @@ function NextRuns({ routine: { nextRuns, state, timezone, schedule, scheduleInWo
         state === 'active'
           ? undefined
           : state === 'archived'
-            ? 'After it is restored and activated.'
-            : 'After its activation.'
+            ? 'After the routine is restored and activated.'
+            : 'After the routine is activated.'
       }
       boxed
     >
@@ -54,7 +54,7 @@ function NextRuns({ routine: { nextRuns, state, timezone, schedule, scheduleInWo
         <Schedule words={scheduleInWords} cron={schedule} />
       </p>
       {nextRuns.length === 0 ? (
-        <p className="text-sm text-muted">No time is left.</p>
+        <p className="text-sm text-muted">The schedule has no time left.</p>
       ) : (
         <ol className="flex flex-col gap-1 text-sm tabular">
           {nextRuns.map((at, index) => (

@@ -121,7 +121,7 @@ function loaded(panel: ReactNode) {
 /** Says why the service paused the routine, and lists other problems. */
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   const { id: routineId, stateReason, webhookFailedAt, activation } = routine;
-  // A run without such a tool has succeeded, so the reader need not be told again.
+  // Leave out warnings about missing tools once a run has succeeded without them.
   const warnings = routine.warnings.filter(({ code }) => code !== 'skill_need_unmet' || activation.proofRunId === null);
   const texts = newerTexts(routine);
   const isQuiet = stateReason === null && webhookFailedAt === null;
@@ -147,7 +147,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   );
 }
 
-/** Lists, in one notice, the data for which no tool of the routine seems to be made. */
+/** Lists in one notice the data that no tool of the routine seems to offer. */
 function Needs({ routineId, warnings }: { readonly routineId: string } & Pick<Shape<'RoutineDetail'>, 'warnings'>) {
   const projectId = useProjectId();
   const needs = [...new Set(warnings.flatMap(({ need }) => (need === undefined ? [] : [needText(need)])))];

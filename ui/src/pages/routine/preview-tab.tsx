@@ -112,7 +112,7 @@ function Text({ label, note, text }: { label: string; note: string; text: string
 
 function Tools({ tools }: Pick<Preview, 'tools'>) {
   return (
-    <Section title="What it could call">
+    <Section title="What a run could call">
       {tools.length === 0 ? (
         <p className="text-sm text-muted">No tool: runs of this routine only write.</p>
       ) : (

@@ -17,7 +17,7 @@ const EVERY_MS = 10_000;
 
 /**
  * Reads the shown routines, by default all that are not archived, each with its last runs and its spending. Reads
- * further pages as long as they show no routine.
+ * further pages while the pages read so far have no routine to show.
  */
 export function useRoutines(shown: Shown | undefined, q: string) {
   const routines = useList(

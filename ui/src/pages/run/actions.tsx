@@ -38,7 +38,7 @@ function Retry({ run, projectId }: ActionsProps) {
   const again = useVerb(RUN_AGAIN, {
     onDone: ({ id }) => navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: id } }),
   });
-  // The next step after a good result is another one, such as to activate its routine.
+  // After a success the reader's next step is another one, such as to activate the routine.
   return <VerbButton verb={again} of={run} kind={run.state === 'succeeded' ? 'secondary' : 'primary'} />;
 }
 

@@ -22,7 +22,7 @@ function QuestionsOf({ runId }: { readonly runId: string }) {
   return (
     <Section
       title="The run asks you"
-      description="The run continued without the answer; later runs get it."
+      description="The run continued without the answer; later runs get the answer."
       className="mt-8"
     >
       <Await of={asked} skeleton={<SkeletonRows rows={2} />} errorTitle="The questions of this run could not be read">

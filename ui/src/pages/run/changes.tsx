@@ -53,7 +53,7 @@ export interface AllChanges {
 /** Reads the changes that a run keeps, and on request all others. */
 export function useAllChanges(runId: string, changes: RunChanges | null): AllChanges {
   const [isAsked, setAsked] = useState(false);
-  // Without another run in the query, the API returns the comparison that was made when the run ended.
+  // Name no other run: the API then returns the comparison that was made when the run ended.
   const diff = useRead('/v1/runs/{runId}/diff', { path: { runId } }, { enabled: isAsked });
   return {
     changes: diff.data ?? changes,

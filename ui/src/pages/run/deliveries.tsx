@@ -26,7 +26,7 @@ const WITHHELD: Readonly<Record<string, string>> = {
 export function Deliveries({ run }: { readonly run: Run }) {
   const redeliver = useSend('post', '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', {
     refreshes: ['/v1/runs'],
-    done: 'Sending it again',
+    done: 'Sending again',
   });
   const withheld = run.withheld === null ? undefined : WITHHELD[run.withheld];
   if (run.webhookDeliveries.length === 0 && withheld === undefined) return null;
@@ -54,7 +54,7 @@ export function Deliveries({ run }: { readonly run: Run }) {
 export function ChatDeliveries({ run }: { readonly run: Run }) {
   const redeliver = useSend('post', '/v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver', {
     refreshes: ['/v1/runs'],
-    done: 'Sending it again',
+    done: 'Sending again',
   });
   if (run.chatDeliveries.length === 0) return null;
   return (

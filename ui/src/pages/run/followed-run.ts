@@ -19,7 +19,7 @@ const QUEUED_MS = 5_000;
 const DELIVERING_MS = 2_000;
 const ANSWERING_MS = 1_000;
 
-/** Reads a run, follows its events until it is over, and then its deliveries. */
+/** Reads a run, and follows its events until it is over. Then reads the run again until its deliveries are done. */
 export function useFollowedRun(runId: string): FollowedRun {
   const [everyMs, setEveryMs] = useState<number | false>(false);
   const [seen, dispatch] = useReducer(see, NOTHING_SEEN);
@@ -37,12 +37,12 @@ export function useFollowedRun(runId: string): FollowedRun {
     },
     onState: (next) => {
       dispatch({ kind: 'state', run: next });
-      // Only the detail has deliveries, waiting time and links, which are settled once the run has begun or ended.
+      // Read the detail once the run has begun or ended: only the detail has deliveries, waiting time and links.
       if (next.state !== 'queued') read.refetch();
     },
     onStep: (step) => {
       dispatch({ kind: 'step', step });
-      // Events name only steps that are over; the detail has the calls that the model asks for.
+      // Read the detail, which has the calls that the model asks for: events name only steps that are over.
       if (asksForTools(step)) read.refetch();
     },
     onText: (piece) => dispatch({ kind: 'text', piece }),

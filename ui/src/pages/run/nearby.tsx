@@ -21,7 +21,7 @@ export function Nearby({ run }: { readonly run: Shape<'RunDetail'> }) {
       to: '/p/$projectId/runs/$runId',
       params: { projectId, runId: wanted },
     });
-    // A screen reader continues at the beginning of the other page.
+    // Let a screen reader continue at the beginning of the other page.
     document.getElementById('page')?.focus();
   });
   const to = '/p/$projectId/runs/$runId';

@@ -22,7 +22,7 @@ export function Opinion({ run }: { readonly run: Shape<'RunDetail'> }) {
   const chosen = give.sent?.body.useful ?? verdict?.useful;
   const isChosen = (useful: boolean) => chosen === useful;
   const choose = (useful: boolean) => {
-    // A note gives the reason of the verdict that it was written for, perhaps by another reader.
+    // Send a new verdict without the old note, which gives the reason of the old verdict, perhaps by another reader.
     if (!isChosen(useful)) send(useful, '');
     setNote(isChosen(useful) ? (verdict?.note ?? '') : '');
   };

@@ -163,7 +163,7 @@ function Detail({ run, status, live }: DetailProps) {
   );
 }
 
-/** Shows the verdicts of the routine's checks. Code checks the result, not a model. */
+/** Shows the verdicts of the routine's checks. Code, and not a model, checks the result. */
 function Checks({ run }: { readonly run: Shape<'RunDetail'> }) {
   if (run.checks.length === 0) return null;
   return (

@@ -25,7 +25,7 @@ export function Questions({ run }: { readonly run: Shape<'RunDetail'> }) {
   });
   const isEmpty = message.trim() === '';
   return (
-    <Section title="Questions about it" className="mt-8 print:hidden">
+    <Section title="Questions about the result" className="mt-8 print:hidden">
       <ol className="flex flex-col gap-3 empty:hidden">
         {run.followUps.map((each) => (
           <Answer key={each.id} of={each} />

@@ -20,7 +20,7 @@ const ExportMenu = lazy(() => import('./export-menu.tsx'));
 const ShareDialog = lazy(() => import('./share.tsx'));
 const KeyedData = lazy(() => import('./keyed-data.tsx'));
 
-/** Shows the result of a run: its text as a document, its data as tables, both as written, to copy and to export. */
+/** Shows the result of a run: its text as a document, its data as tables. Offers both as written and as files. */
 export function Result({ run }: { readonly run: RunDetail }) {
   const { result, data } = run;
   const isTyped = data !== null && data !== undefined;
@@ -115,7 +115,7 @@ function Data({ run, data, isAlone }: DataProps) {
   );
 }
 
-/** A first result has no marks, because every row would be new. */
+/** Returns the changes to mark. A first result has no marks, because every row would be new. */
 function marksOf(changes: AllChanges['changes'], isFirst: boolean): AllChanges['changes'] {
   return changes !== null && isFirst ? { ...changes, added: [] } : changes;
 }

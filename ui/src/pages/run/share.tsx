@@ -96,7 +96,7 @@ function NewLink({ runId }: { readonly runId: string }) {
 function Links({ links }: { readonly links: readonly Shape<'SharedLink'>[] }) {
   const end = useSend('delete', '/v1/runs/{runId}/links/{linkId}', { refreshes: ['/v1/runs'], done: 'The link ended' });
   return (
-    <ul aria-label="Links that hold" className="rounded-lg border border-line">
+    <ul aria-label="Links that still work" className="rounded-lg border border-line">
       {links.map(({ id, runId, createdBy, createdAt, expiresAt, views, lastSeenAt }) => (
         <li
           key={id}

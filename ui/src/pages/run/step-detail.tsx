@@ -48,7 +48,8 @@ export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
       <KeyValue inline facts={step.tool === null ? modelFacts(step) : toolFacts(step, step.tool)} />
       {step.attempt > 1 && (
         <Notice tone="warn">
-          This is attempt {step.attempt}. An earlier attempt broke off; the provider may have billed it unseen.
+          This is attempt {step.attempt}. An earlier attempt broke off. The provider may have billed it, which this
+          service cannot see.
         </Notice>
       )}
       {step.errorMessage !== null && <Notice tone={TONES[badge] ?? 'warn'}>{drawn(step.errorMessage)}</Notice>}
@@ -104,7 +105,7 @@ function modelFacts(step: Step): Fact[] {
       { label: 'Cost', value: exactMoney(usage.costUsd) },
     );
   }
-  if (usage.estimated) facts.push({ label: 'Tokens', value: 'counted by us' });
+  if (usage.estimated) facts.push({ label: 'Tokens', value: 'counted by the service' });
   return facts;
 }
 

@@ -146,7 +146,7 @@ function useTail(isGrowing: boolean, length: number): Tail {
   const isLoose = isGrowing && !isFollowing;
   useEffect(() => {
     if (!isLoose || tail.current === null) return undefined;
-    // While the page is busy, the browser reports several entries at once, the newest one last.
+    // Take the newest entry, which is the last: a busy page reports several at once.
     const observer = new IntersectionObserver((entries) => setInView(entries.at(-1)?.isIntersecting ?? true));
     observer.observe(tail.current);
     return () => observer.disconnect();

@@ -58,7 +58,7 @@ export function Verdict({ run, ...live }: VerdictProps) {
           {fault !== null && <p className="mt-1 text-sm text-muted">{fault}</p>}
           {run.skipped !== null && run.skipped.count > 1 && (
             <p className="mt-1 text-sm text-muted">
-              It sums up {count(run.skipped.count)} occurrences, from <Time at={run.skipped.from} /> to{' '}
+              This entry stands for {count(run.skipped.count)} occurrences, from <Time at={run.skipped.from} /> to{' '}
               <Time at={run.skipped.until} />.
             </p>
           )}
@@ -94,7 +94,7 @@ const STREAMS: Readonly<Partial<Record<FollowStatus, string>>> = {
   refused: 'You may no longer follow this run',
 };
 
-/** Describes the first open step, or the one after the last. */
+/** Describes the first open step, or the step that follows the last one. */
 function underWay({ steps }: RunDetail, isWriting: boolean): string {
   const at = steps.findIndex(({ finishedAt }) => finishedAt === null);
   const call = steps[at]?.tool;

@@ -75,7 +75,7 @@ function queryOf({ since, until, ...rest }: Search) {
     limit: 50,
     ...rest,
     ...(from === undefined ? {} : { since: from.toISOString() }),
-    // The last day is included.
+    // Include the last day.
     ...(to === undefined ? {} : { until: addDays(to, 1).toISOString() }),
   };
 }

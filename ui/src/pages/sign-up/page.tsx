@@ -110,8 +110,8 @@ function CheckMail({ email }: { email: string }) {
       title="Look into your mailbox"
       description={
         <>
-          If <span className="font-medium text-ink">{email}</span> has no account yet, a link to confirm it is on its
-          way. It is valid for an hour.
+          If <span className="font-medium text-ink">{email}</span> has no account yet, a link to confirm the address is
+          on its way. The link is valid for an hour.
         </>
       }
       footer={

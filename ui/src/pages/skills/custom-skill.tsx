@@ -54,7 +54,7 @@ export function CustomSkill({ skill, id }: { readonly skill: Shape<'SkillDetail'
             {skill.externalKey !== null && skill.managedBy === null && (
               <>
                 {' '}
-                Programs call it <ExternalKey of={skill.externalKey} />.
+                Programs name this skill <ExternalKey of={skill.externalKey} />.
               </>
             )}
           </>

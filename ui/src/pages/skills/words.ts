@@ -6,7 +6,7 @@ export function categoryTitle(category: string): string {
   return capitalized(category.replaceAll('-', ' '));
 }
 
-/** Says how often a curated skill is best run, or its small check, if the skill itself is run on demand. */
+/** Says how often a curated skill is best run. For a skill that is run on demand, says how often its small check is. */
 export function bestRun({ cadence, check }: Pick<Shape<'SkillSummary'>, 'cadence' | 'check'>): string {
   if (cadence !== 'on-demand') return cadence ?? 'whenever needed';
   return check === null ? 'on demand' : `on demand, its check ${check}`;

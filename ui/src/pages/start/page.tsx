@@ -161,7 +161,7 @@ function Questions({ blueprint, model }: QuestionsProps) {
       showFaults(form, error);
       return;
     }
-    // If the run does not start, the page of the routine shows that, with a button to try again.
+    // Go to the routine even if the run does not start: the page shows that, with a button to try again.
     const started = await run.actAsync({ id: routineId }).catch(() => undefined);
     if (started === undefined) {
       await navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } });

@@ -76,7 +76,7 @@ export function ToolsPage() {
       <Pager list={policies} />
       {confirming !== undefined && (
         <ConfirmTool
-          // The latest policy, which may change while the dialog is open.
+          // Pass the latest policy, because it may change while the dialog is open.
           policy={policies.data?.find(({ id }) => id === confirming.id) ?? confirming}
           connection={connectionOf(confirming)}
           routineName={routine.data?.name ?? 'this routine'}

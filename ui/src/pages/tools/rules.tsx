@@ -87,7 +87,7 @@ function RuleRow({ rule, policy }: { readonly rule: Rule; readonly policy: Polic
   );
 }
 
-/** Says why a rule permits no more calls; undefined while it does. */
+/** Says why a rule permits no more calls; undefined while it permits some. */
 function endOf(rule: Rule, { definitionHash }: Policy, now: Date): string | undefined {
   if (rule.revokedAt !== null) return 'Revoked';
   if (rule.definitionHash !== definitionHash) return 'Ended, because the definition changed';

@@ -4,7 +4,7 @@ import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
 const route = getRouteApi('/verified');
 
-/** The page to which the link that confirms an e-mail address leads. */
+/** Shows the page to which the link that confirms an e-mail address leads. */
 export function VerifiedPage() {
   const { error, email } = route.useSearch();
   if (error === undefined && email !== undefined) {

@@ -141,7 +141,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
       form={form}
       onClose={onClose}
       title="Add a passkey"
-      description="Your browser asks where to keep the passkey, and for a PIN or a finger."
+      description="Your browser asks where to keep the passkey, and for a PIN or a fingerprint."
       action="Add passkey"
       onSubmit={async ({ name }) => {
         if (!(await addPasskey(name))) {

@@ -33,7 +33,7 @@ export function AssistantsTab() {
             title="Connected assistants"
             description={
               <>
-                Each acts for the person who connected it. Terminals that are signed in have a key among the{' '}
+                Each assistant acts for the person who connected it. Terminals that are signed in have a key among the{' '}
                 <TextLink to="/p/$projectId/api-keys" params={{ projectId }}>
                   API keys
                 </TextLink>

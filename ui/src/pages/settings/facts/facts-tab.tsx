@@ -144,7 +144,7 @@ function Standing({ facts: { version, createdAt, createdBy } }: Pick<Saved, 'fac
 const MAX = 24_000;
 
 function Counter({ text }: { readonly text: string }) {
-  // Count as the service does: an emoji is one character.
+  // Count characters as the service does: an emoji is one.
   const { length } = Array.from(text);
   return (
     <span className={cx(length > MAX && 'text-bad-ink')}>

@@ -63,7 +63,7 @@ function useVersion(factsVersion: number) {
   return useRead(
     '/v1/projects/{projectId}/facts/versions/{factsVersion}',
     { path },
-    // A version never changes.
+    // Keep what was read, because a version never changes.
     { staleMs: 600_000 },
   );
 }

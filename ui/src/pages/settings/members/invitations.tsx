@@ -86,7 +86,7 @@ export function Invitations({ organization }: { readonly organization: Organizat
   );
   const resend = ({ email }: Invitation, role: Invitation['role']) => again.send({ path, body: { email, role } });
   return (
-    <Section title="Invitations" description="Each one is valid for seven days and one address." actions={invite}>
+    <Section title="Invitations" description="An invitation is for seven days and one address." actions={invite}>
       <Await of={invitations} skeleton={<SkeletonRows rows={2} />} errorTitle="The invitations could not be read">
         {(rows) =>
           rows.length === 0 ? (

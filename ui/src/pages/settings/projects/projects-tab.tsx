@@ -142,7 +142,7 @@ function DeleteProject({ project, onClose }: DeleteProjectProps) {
     done: ({ name }) => `${name} was deleted`,
     showsError: true,
     onDone: ({ id }) => {
-      // Loads a new document when the open project is the deleted one.
+      // Load a new document when the open project is the deleted one.
       if (id === openId) location.assign('/');
       else close();
     },
