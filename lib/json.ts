@@ -1,4 +1,4 @@
-import { ExactNumber, parseExact } from './exact-json/parse.ts';
+import { ExactNumber } from './exact-json/parse.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -13,18 +13,6 @@ export function jsonObjectsIn(value: unknown): JsonObject[] {
 
 export function withoutUndefined(value: object): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
-}
-
-/**
- * Parses a text without rounding its numbers.
- * @returns undefined for a text that is not JSON
- */
-export function parseJson(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Limit of nesting, far above any real value and far below the stack's limit. */

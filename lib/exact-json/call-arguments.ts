@@ -1,6 +1,6 @@
 import { wrapLanguageModel, type LanguageModel, type LanguageModelMiddleware, type ModelMessage } from 'ai';
 import { jsonFault } from './faults.ts';
-import { parseJson } from '../json.ts';
+import { parseJson } from './parse.ts';
 
 /** Arguments of a call, after the library has parsed the model's text. */
 interface ReadCall {

@@ -146,3 +146,15 @@ export function sendAsText(number: ExactNumber): string {
   const length = isTooLong(number) ? `${MAX_DIGITS}` : '15';
   return `send ${isFraction(number) ? 'a number' : 'an integer'} of more than ${length} digits as text`;
 }
+
+/**
+ * Parses a text without rounding its numbers.
+ * @returns undefined for a text that is not JSON
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -8,7 +8,7 @@ import {
   type RunBody,
   type RunResult,
 } from '#lib/envelope/index.ts';
-import { parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
 import { allowedRequests } from '#lib/provider-file/index.ts';
 import type { SessionJob } from '../session/model.ts';
 import type { Sessions } from '../sandbox/sessions.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
-import { parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
 import { outboundErrorIn } from '#lib/outbound/index.ts';
 import type { AllowedRequest, LoadedProvider } from '#lib/provider-file/index.ts';
 import { closeAtOnce } from '#lib/listen.ts';

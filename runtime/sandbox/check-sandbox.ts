@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
 import { startBroker } from './broker.ts';
 import { CODE_ROOT, READABLE } from './command.ts';
 import type { Sandbox } from './sandbox.ts';

@@ -6,7 +6,7 @@ import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limi
 import { sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import { parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
 import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
 import { findCiTrusts, type CiTrust } from './ci-trusts.ts';
 import type { ProgramKey } from './terminals.ts';

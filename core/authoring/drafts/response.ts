@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CallInput } from '#core/clients/gateway/index.ts';
-import { isJsonObject, parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject } from '#lib/json.ts';
 import { withoutUnseen } from '#lib/text.ts';
 import { bestMatches, contentWords } from './words.ts';
 

@@ -1,4 +1,5 @@
-import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject, jsonObjectsIn, type JsonObject } from '#lib/json.ts';
 
 /** An error body of a model server, taken apart. */
 export interface ErrorBody {

@@ -1,4 +1,5 @@
-import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject, jsonObjectsIn, type JsonObject } from '#lib/json.ts';
 import { isSaid, wordsBeside } from './error-body.ts';
 import { finishWord } from './finish-words.ts';
 

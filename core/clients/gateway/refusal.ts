@@ -1,7 +1,8 @@
 import { APICallError, NoSuchToolError } from 'ai';
 import { now } from '#lib/clock.ts';
 import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
-import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { promptTexts, readErrorBody, withoutOwnTexts, withoutQuotes } from './error-body.ts';

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { errors, request, type Dispatcher } from 'undici';
-import { isJsonObject, parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject } from '#lib/json.ts';
 import type { Effort, ModelAbilities } from './abilities.ts';
 import { readCompletion, REASONING_FIELDS, textOf, type Refuse } from './completion.ts';
 import { brokenOff, GatewayFailure } from './failure.ts';

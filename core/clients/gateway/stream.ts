@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
-import { isJsonObject, jsonObjectsIn, parseJson, withoutUndefined, type JsonObject } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject, jsonObjectsIn, withoutUndefined, type JsonObject } from '#lib/json.ts';
 import { refusedBy, type Refuse } from './completion.ts';
 import { isErrorName, readEvents, type Fault } from './events.ts';
 import { brokenOff } from './failure.ts';

@@ -1,4 +1,5 @@
-import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
 import { readDiscovery, readHandshake } from './read-handshake.ts';
 

@@ -1,4 +1,5 @@
-import { isJsonObject, parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject } from '#lib/json.ts';
 import { fieldsOf, textIn, textsIn } from './responses.ts';
 
 /**

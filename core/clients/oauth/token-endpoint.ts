@@ -1,5 +1,6 @@
 import { selectClientAuthMethod } from '@modelcontextprotocol/client';
-import { isJsonObject, parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject } from '#lib/json.ts';
 import type { Log } from '#lib/log.ts';
 import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
 import { readTokens, type Tokens } from './responses.ts';

@@ -11,7 +11,8 @@ import {
   type ToolPolicy,
 } from '#core/integrations/tools/index.ts';
 import { afterCommit, persistently, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
-import { parseJson, type JsonObject } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { type JsonObject } from '#lib/json.ts';
 import { cut, sentence } from '#lib/text.ts';
 import { actionColumns, obstacleOf, type Action, type ActionReason, type ActionState } from './action.ts';
 import { endReferring } from './end.ts';

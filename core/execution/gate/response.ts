@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, parseJson, valueAt } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { canonicalJson, valueAt } from '#lib/json.ts';
 import type { GateCall, GateFailure } from './decide.ts';
 
 export interface GateResponse {

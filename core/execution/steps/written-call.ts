@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { OfferedTool } from '#core/integrations/tools/index.ts';
-import { isJsonObject, parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject } from '#lib/json.ts';
 
 /** Names the tool whose call is written in a text, in the markup of a model family or as JSON at its end. */
 export function writtenCall(text: string, tools: readonly Pick<OfferedTool, 'name'>[]): string | undefined {

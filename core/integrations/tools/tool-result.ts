@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ContentPart, ToolResult } from '#core/clients/mcp/index.ts';
-import { parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { cut } from '#lib/text.ts';
 import type { StandIn } from './rehearse.ts';

@@ -1,7 +1,8 @@
 import { jsonSchema, tool } from 'ai';
 import type { ModelAbilities } from '#core/clients/gateway/index.ts';
 import type { ModelCall, ModelResponse } from '#core/execution/steps/index.ts';
-import { isJsonObject, parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject } from '#lib/json.ts';
 
 /**
  * The most tokens that a model may write in one check. A reasoning model needs some of them for its reasoning alone.

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { isJsonObject, parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
+import { isJsonObject } from '#lib/json.ts';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import { forward } from '../authorization-server/protected-tool-server.ts';
 import { CUT, json, type Answer, type Answers } from './answers.ts';

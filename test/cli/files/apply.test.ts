@@ -227,7 +227,7 @@ own('apply tells what the service warns of', async ({ own: key }) => {
   const folder = await folderFor(key);
   await folder.routine('a', { schedule: '0 9 1-7 * 1' });
   const { stderr, json } = await folder.ras(['apply', '--yes', '--json']);
-  expect(stderr).toContain('It runs on the 1st to 7th, and also every Monday:');
+  expect(stderr).toContain('The routine runs on the 1st to 7th, and also every Monday:');
   expect(JSON.stringify(json)).toContain('and also every Monday');
 });
 

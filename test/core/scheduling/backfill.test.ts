@@ -352,7 +352,7 @@ test('all runs are made or none: what is left of the allowance and of the waitin
   await changePeriodRuns(database, { organizationId }, { runs: 200_000 - 1 });
   const refused = await accepted(key, id, lastDays(4, 2));
   expect([refused.status, refused.body.error.code]).toEqual([402, 'allowance_exceeded']);
-  expect(refused.body.error.message).toContain('needs 2 runs, and 1 of the 200000');
+  expect(refused.body.error.message).toContain('needs 2 runs, and only 1 of the 200000');
   await changePeriodRuns(database, { organizationId }, { runs: before!.runs });
 
   // The runs have waited too long for admission, and no tick has skipped them yet.

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isHttpsUrl, resolveClientMetadata } from '@modelcontextprotocol/client';
 import { issuerName, readRegistration } from '#core/clients/oauth/index.ts';
-import { parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
 import type { Log } from '#lib/log.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { TOOL_SERVER, type ProviderCatalogue } from '../providers/catalogue.ts';

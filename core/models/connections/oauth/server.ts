@@ -6,7 +6,7 @@ import {
   type TokenDeps,
   type TokenEndpoint,
 } from '#core/clients/oauth/index.ts';
-import { parseJson } from '#lib/json.ts';
+import { parseJson } from '#lib/exact-json/parse.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';

@@ -126,7 +126,7 @@ test('the error of a used-up allowance names the plan, the limit and the end of 
   await changePeriodRuns(service.deps.database, { organizationId }, { runs: 100 });
   const { status, body } = await ada.session.post(`/v1/routines/${routineId}/run`);
   expect([status, body.error.code]).toEqual([402, 'allowance_exceeded']);
-  expect(body.error.message).toMatch(/free plan allows 100 runs .* until \d{4}-\d\d-01T00:00:00/);
+  expect(body.error.message).toMatch(/free plan allows 100 runs .* begins at \d{4}-\d\d-01T00:00:00/);
 });
 
 test('a renewal that the bank wants to be confirmed is told as such, and the plan waits for it', async ({
