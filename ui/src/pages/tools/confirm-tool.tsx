@@ -93,7 +93,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
             </>
           ) : (
             <>
-              call it <strong className="font-medium text-ink">without asking anybody</strong>, with what the model
+              call it <strong className="font-medium text-ink">without asking a person</strong>, with what the model
               decides to send.
             </>
           )}
