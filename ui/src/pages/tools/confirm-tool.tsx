@@ -57,7 +57,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
     }
     const { routineId, id, definitionHash } = policy;
     const maxCallsPerRun = limits.maxCallsPerRun === '' ? null : Number(limits.maxCallsPerRun);
-    // NaN would be sent as null, which means no limit.
+    // Refuse NaN, which would be sent as null and mean no limit.
     if (Number.isNaN(maxCallsPerRun)) {
       form.setError('maxCallsPerRun', { message: 'This is not a number.' });
       return;
