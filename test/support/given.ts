@@ -210,7 +210,7 @@ export const changeCustomers = changer<
 /** Changes the times at which subscriptions were first seen past due. */
 export const changePastDue = changer<'subscriptionId' | 'since'>('billing_past_due');
 
-/** Sets checkouts to older, expired or closed. */
+/** Makes checkouts older, expired or closed. */
 export const changeCheckouts = changer<'organizationId' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'>(
   'billing_checkouts',
 );
@@ -226,7 +226,7 @@ export const changeRateLimits = changer<'credential' | 'count' | 'windowStart'>(
 /** Sets idempotency keys to in use again, or abandoned. */
 export const changeIdempotencyKeys = changer<'key' | 'status' | 'answer' | 'lockedUntil'>('idempotency_keys');
 
-/** Sets sessions to older, or nearer to their end. */
+/** Makes sessions older, or brings their end nearer. */
 export const changeSessions = changer<'userId' | 'createdAt' | 'expiresAt'>('sessions');
 
 /** Lets invitations expire. */
