@@ -58,8 +58,11 @@ const BROWSER = ['test/ui/**'];
  * through the dashboard are held by `pages`, and what it asks of the service by the tests of the service.
  */
 const NIGHTLY = [
+  'test/core/execution/{actions/odd-decisions,admission/plans}.test.ts',
+  'test/core/execution/{results/results-plans,runs/list-plans,steps/young-plans}.test.ts',
   'test/deploys/two-builds.test.ts',
-  'test/faults/proposal-kill.test.ts',
+  'test/dev/watch.test.ts',
+  'test/faults/{action-kill,chaos,proposal-kill}.test.ts',
   'test/ui/{api-keys,billing,brief,demo,draft,facts,home,inbox,model-accounts,models,paste-sign-in}.test.ts',
   'test/ui/{proposals,routines,run-sections,runs,settings,skills,translated,verbs}.test.ts',
 ];
@@ -80,7 +83,7 @@ const PROCESS = [
   'test/cli/binary.test.ts',
   'test/contract/openapi.test.ts',
   'test/core/accounts/billing/{commands,kills}.test.ts',
-  'test/core/integrations/tools/{killed-calls,killed-worker}.test.ts',
+  'test/core/integrations/tools/killed-calls.test.ts',
   'test/deploys/**',
   'test/{dev,faults}/**',
   'test/lib/outbound/mcp.test.ts',

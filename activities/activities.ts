@@ -18,7 +18,7 @@ import {
 import { createTickParts, type TickDeps } from '#core/scheduling/index.ts';
 
 export interface RunActivityDeps extends StepsCore {
-  /** Pause before the second attempt at a model step; each further pause is twice as long. Default 2 s. */
+  /** Pause before the second attempt at a model step, by default 2 s; each further pause is twice as long. */
   readonly firstPauseMs?: number;
 }
 
@@ -124,7 +124,9 @@ export interface SchedulingActivities {
   sendMessages(): Promise<void>;
 }
 
-/** Creates the activities of the scheduler. Each is one part of a tick, so that no part delays the others. */
+/**
+ * Creates the activities of the scheduler. Each activity does one part of a tick, so that no part delays the others.
+ */
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
   const parts = createTickParts(deps);
   return {

@@ -7,7 +7,7 @@ export type { Scope } from '#core/accounts/organizations/index.ts';
 /** The kinds of callers that an operation serves. */
 export type AuthKind =
   | 'none'
-  /** A signed-in person, no project needed. */
+  /** A signed-in person, with or without an active project. */
   | 'session'
   /** A signed-in person with an active project. */
   | 'project-session'

@@ -41,7 +41,7 @@ export function createApp(deps: Deps): Koa {
   app.use(unsubscribe(deps));
   app.use(unmatched(router, deps));
   app.on('error', (err: Error) => {
-    // A client that leaves in the middle of a stream is not an error.
+    // Report no error of a client that leaves in the middle of a stream.
     if ('code' in err && err.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     deps.log.warn({ err }, 'a response broke off');
   });

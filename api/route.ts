@@ -13,7 +13,7 @@ interface Declaration<
   D extends z.ZodType = z.ZodType,
 > {
   readonly id: string;
-  /** Group in OpenAPI, if it is not that of the other operations of the file. */
+  /** Group in OpenAPI, if it differs from the group of the file's other operations. */
   readonly tag?: Tag;
   readonly summary: string;
   readonly description?: string;

@@ -7,7 +7,7 @@ const FOLDER = import.meta.dirname;
 const ROOT = path.join(FOLDER, '..');
 
 run(process.execPath, path.join(ROOT, 'sdk/build.ts'));
-// Files of an earlier build would be packed too.
+// Delete the files of an earlier build, which would be packed too.
 await rm(path.join(FOLDER, 'dist'), { recursive: true, force: true });
 // The CLI is compiled against the packed SDK, not against the SDK's sources.
 const OPTIONS = ['--rootDir', path.join(FOLDER, 'src'), '--paths', 'null'];

@@ -18,7 +18,7 @@ export interface Core {
   readonly engine: Engine;
   /**
    * Starts work that a transaction has queued: `deliveries`, `actions`, `proposals`, or one kind of the work queue.
-   * `doNow` of `core/scheduling` does it.
+   * `doNow` of `core/scheduling` does the work.
    */
   readonly work: Nudges;
   readonly outbound: OutboundClient;

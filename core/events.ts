@@ -2,8 +2,8 @@ import type { Actor } from '#core/foundation/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
 /**
- * Lists the events by which a subject informs the subjects above it, because it may not call them. `handlersOf` in
- * `core/services.ts` lists the handlers. A subject calls those below it directly.
+ * Lists the events by which a subject informs the subjects above it, because a subject may not call the subjects above
+ * it. `handlersOf` in `core/services.ts` lists the handlers. A subject calls those below it directly.
  */
 export interface Events {
   /** The work of routines has changed: they have a new revision and are drafts without a proof run. */

@@ -84,7 +84,7 @@ export class BoundedThread<Job, Result> {
     const { entry, maxHeapMb } = this.#options;
     const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb };
     const thread = new Worker(entry, { execArgv: [], resourceLimits });
-    // The caller of a job gets the error from `next`. The next job replaces an idle thread that has ended.
+    // Ignore the error: a caller gets it from `next`, and the next job replaces an idle thread that has ended.
     thread.on('error', () => undefined);
     thread.once('exit', () => {
       if (this.#thread === thread) this.#thread = undefined;

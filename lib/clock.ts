@@ -1,6 +1,7 @@
 /**
- * The clock for rows, ids and messages to other machines. Clocks of machines differ, so each process measures its
- * difference from Postgres (`keepClock`). A process without a database, such as the runtime, uses its own clock.
+ * The clock for rows, ids and messages to other machines. Clocks of machines differ, so each process measures the
+ * difference of its clock from that of Postgres (`keepClock`). A process without a database, such as the runtime, uses
+ * its own clock.
  */
 let aheadMs = 0;
 

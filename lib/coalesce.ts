@@ -25,14 +25,14 @@ export function createCoalescer<T>(): (key: string, work: (callers: number) => P
   }
 
   async function serve(key: string, queue: Queue, work: (callers: number) => Promise<T>) {
-    // Callers in the same turn of the event loop share even the first call.
+    // Wait, so that callers in the same turn of the event loop share even the first call.
     await turnOver();
     while (queue.waiting.length > 0) {
       const served = queue.waiting;
       queue.waiting = [];
       const call = share(work, served.length);
       for (const resolve of served) resolve(call);
-      // The callers of this call get its failure; the next call is a new attempt.
+      // Ignore a failure, which the callers of this call get; the next call is a new attempt.
       await call.catch(() => undefined);
     }
     queues.delete(key);

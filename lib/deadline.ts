@@ -14,7 +14,7 @@ const LONGEST_MS = 2_147_483_647;
 /** Starts a timer of `remainingMs`, combined with the caller's signal. */
 export function startDeadline(remainingMs: number, signal: AbortSignal): Deadline {
   const end = performance.now() + remainingMs;
-  // The timer of `AbortSignal.timeout` would run on after the work, and keep the whole async context alive.
+  // Use a separate timer: the one of `AbortSignal.timeout` would run on and keep the whole async context alive.
   const clock = new AbortController();
   const timer = setTimeout(() => clock.abort(), Math.min(Math.max(remainingMs, 0), LONGEST_MS));
   return {

@@ -14,9 +14,9 @@ export interface ExternalName {
 }
 
 /**
- * Decides how a change affects the mark of drift. A put of the whole resource, which its manager makes, removes the
- * mark. A partial change of a managed resource is drift, even if the change names the manager. A change of only the
- * manager or the key removes the mark too.
+ * Decides how a change affects the mark of drift. A put of the whole resource by its manager removes the mark. A
+ * partial change of a managed resource is drift, even if the change names the manager. A change of only the manager or
+ * the key removes the mark too.
  */
 export function driftOf(
   before: object,

@@ -97,7 +97,7 @@ const COUNT = /^\{(\d+)(?:,(\d*))?\}$/;
  * @throws {Error} when the pattern is not a regular expression, or cannot be matched in linear time
  */
 export function compilePattern(pattern: string, flags = 'u'): RE2JS {
-  // JavaScript decides about the syntax: RE2 alone gives some invalid patterns another meaning.
+  // Let JavaScript check the syntax: RE2 alone gives some invalid patterns another meaning.
   void new RegExp(pattern, flags);
   try {
     if (NAMED_BACKREFERENCE.test(pattern)) throw new Error('backreference');

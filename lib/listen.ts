@@ -17,7 +17,7 @@ export const HTTP_LIMITS = {
 /** Milliseconds that running requests get to finish when a server closes. */
 export const CLOSE_GRACE_MS = 20_000;
 
-/** Longer than clients and load balancers keep an idle connection: closing a connection in use would lose a request. */
+/** Time for idle connections: longer than clients and load balancers keep them, so that no request is lost. */
 const KEEP_ALIVE_MS = 65_000;
 
 /**
@@ -48,7 +48,7 @@ const CLOSE_IDLE_EVERY_MS = 50;
 /**
  * Follows the connections of a server, from before it listens, so that it can be closed without cutting off a request.
  * @returns a function that closes the server. The server takes no new request. The promise resolves when open requests
- * have ended, or were cut off after `graceMs` (milliseconds; without end if left out)
+ * have ended, or were cut off after `graceMs` milliseconds. Without `graceMs`, no request is cut off
  */
 export function gracefulClose(server: Server): (graceMs?: number) => Promise<void> {
   const sockets = new Set<Socket>();

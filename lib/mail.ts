@@ -87,10 +87,10 @@ interface MailFault {
   readonly message: string;
 }
 
-/** Codes of nodemailer for an error of the message; all other errors would affect any message. */
+/** Codes of nodemailer for an error of this message; any other error would affect every message. */
 const OF_MESSAGE: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
 
-/** Replies to any message when the server requires a sign-in or encryption first (RFC 4954, RFC 3207). */
+/** Reply codes of a server that requires a sign-in or encryption before any message (RFC 4954, RFC 3207). */
 const UNPREPARED: ReadonlySet<number> = new Set([503, 530, 538]);
 
 /** Codes of Node for a wrong certificate and a failed handshake. */
@@ -114,7 +114,7 @@ function faultOf(error: unknown): MailFault {
   }
   if (reply === undefined) return { kind: 'refused', message: `the message cannot be sent (${code})` };
   if (reply < 500) return { kind: 'deferred', message: `the mail server asks to send the message later (${reply})` };
-  // The sender is the same in all messages.
+  // A refusal of the sender affects all messages, because they have the same sender.
   if (command === 'MAIL FROM' && reply !== TOO_LARGE) {
     return { kind: 'away', message: `the mail server does not accept MAIL_FROM as a sender (${reply})` };
   }

@@ -80,7 +80,7 @@ export async function unlessNotReady<T>(work: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Thrown when there are no new tokens now, but may be later. */
+/** Thrown when there are no new tokens now, but a later attempt may get some. */
 export class NotRenewed extends AppError {
   /** True when the server has refused the renewal, false when it could not be reached. */
   readonly isRefusal: boolean;

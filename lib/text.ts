@@ -91,7 +91,7 @@ export function utf8Start(bytes: Uint8Array, maxBytes: number): string {
   });
 }
 
-/** Writes the row of a Markdown table as its cells with dots between. Other lines stay unchanged. */
+/** Joins the cells of a Markdown table row with dots. Returns any other line unchanged. */
 export function withoutPipes(line: string): string {
   const cells = /^\s*\|(.*)\|\s*$/.exec(line)?.[1]?.split(/(?<!\\)\|/);
   return cells?.map((cell) => cell.trim()).join(' · ') ?? line;

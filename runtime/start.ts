@@ -117,7 +117,7 @@ export async function startRuntime(
       draining = true;
       const closed = server.close();
       await executions.drain(DRAIN_MS);
-      // Last frames are being sent. A silent caller is cut off: it would keep the process open for ever.
+      // Cut off a silent caller while the last frames are sent: it would keep the process open for ever.
       const cut = setTimeout(() => server.cut(), LAST_FRAMES_MS);
       await closed;
       clearTimeout(cut);

@@ -7,7 +7,7 @@ const FOLDER = import.meta.dirname;
 const ROOT = path.join(FOLDER, '..');
 const COMMONJS = '--module commonjs --moduleResolution bundler --verbatimModuleSyntax false --outDir'.split(' ');
 
-// Files of an earlier build would be packed too.
+// Delete the files of an earlier build, which would be packed too.
 await rm(path.join(FOLDER, 'dist'), { recursive: true, force: true });
 for (const form of [[], [...COMMONJS, path.join(FOLDER, 'dist/commonjs')]]) {
   const tsc = path.join(ROOT, 'node_modules/.bin/tsc');

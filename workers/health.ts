@@ -16,8 +16,8 @@ export interface Readiness {
 }
 
 /**
- * Serves the probes of an orchestrator: `GET /health` while the process lives, and `GET /ready`, which is 503 while it
- * cannot work. The probes have no authentication, so address and port must not be public.
+ * Serves the probes of an orchestrator: `GET /health` while the process lives, and `GET /ready`, which responds 503
+ * while the worker cannot work. The probes have no authentication, so address and port must not be public.
  */
 export async function serveHealth(
   readiness: () => Promise<Readiness>,

@@ -50,7 +50,7 @@ try {
       signal,
     });
   }
-  // The Temporal runtime passes a signal only to workers that already run.
+  // Do not run after a signal, which the Temporal runtime passes only to workers that already run.
   if (started !== undefined && !signal.aborted) {
     log.info({ taskQueue, buildId: config.WORKER_BUILD_ID }, 'worker started');
     await started.run();

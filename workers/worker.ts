@@ -120,7 +120,8 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
         ...(settings.stopping === undefined ? [] : [settings.stopping]),
       ]);
       const announcing = keepAnnounced(deps, slots, standing, signal);
-      // The lease of the model runtime is kept until the last step has ended, because its end would lose running calls.
+      // Keep the lease of the model runtime until the last step has ended: without the lease, running calls would be
+      // lost.
       const ended = new AbortController();
       const { database, modelRuntime: runtime, log } = deps;
       const leasing = runtime && keepRuntimeLease({ database, runtime, log }, ended.signal);

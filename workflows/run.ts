@@ -50,7 +50,7 @@ export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> 
       deadline = Date.now() + outcome.remainingMs;
       if (outcome.next === 'wait') {
         await sleep(outcome.delayMs);
-        // The run's clock stops while the step waits for a slot.
+        // Clear the deadline, because the run's clock stops while the step waits for a slot.
         deadline = undefined;
         continue;
       }
@@ -143,7 +143,7 @@ export interface WebhookDeliveryInput {
 }
 
 /**
- * Makes one attempt of a delivery; ticks start later ones. The activity records any behaviour of the receiver as an
+ * Makes one attempt of a delivery; ticks start later attempts. The activity records any behaviour of the receiver as an
  * outcome, so only errors of this service are retried or fail the workflow.
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<string> {
@@ -169,7 +169,8 @@ export interface HeldActionInput {
  * its worker died or could not write. The record then decides whether the call may be made.
  */
 export async function heldAction(input: HeldActionInput): Promise<string> {
-  // Tools may hang as receivers of webhooks do, so actions share that queue and leave the slots of model steps free.
+  // Tools may hang as receivers of webhooks do, so actions share the queue of the webhooks and leave the slots of model
+  // steps free.
   const taskQueue = webhookTaskQueue(workflowInfo().taskQueue);
   const { sendAction } = proxyActivities<ActionActivities>({
     taskQueue,

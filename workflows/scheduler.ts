@@ -8,7 +8,7 @@ export interface SchedulerInput {
   readonly intervalMs?: number;
   /**
    * Ticks before the workflow continues as new, by default 120. A tick makes up to fifty events of history; at 4,096
-   * events the server suggests to continue as new earlier.
+   * events the server suggests continuing as new earlier.
    */
   readonly ticksPerRun?: number;
 }
@@ -22,7 +22,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   const { intervalMs = 60_000, ticksPerRun = 120 } = input;
   const first = activity('claimDue', 'claim');
   const others = [
-    // A backlog of thousands takes longer than a minute to start.
+    // Allow ten minutes, because a backlog of thousands takes longer than a minute to start.
     activity('dispatch', 'start queued runs', '10m'),
     activity('startDeliveries', 'deliveries'),
     activity('expireQueued', 'expire'),

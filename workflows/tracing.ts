@@ -30,7 +30,8 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           const given = input.headers[TRACE_HEADER];
           if (given === undefined) return next(input);
           const parent = defaultPayloadConverter.fromPayload<string>(given);
-          // Temporal's run id is the same in every replay and takes nothing from the workflow's random numbers.
+          // Use Temporal's run id, which is the same in every replay and takes nothing from the workflow's random
+          // numbers.
           const spanId = workflowInfo().runId.replaceAll('-', '').slice(-16);
           const [version, traceId, , flags] = parent.split('-');
           header = defaultPayloadConverter.toPayload([version, traceId, spanId, flags].join('-'));

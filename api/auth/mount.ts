@@ -57,7 +57,7 @@ function headersOf(ctx: Context, { clientAddress }: Deps): Headers {
   for (const [name, value] of Object.entries(ctx.req.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  // The validated body may have another length than the received body.
+  // Drop the received length, because the validated body may have another length.
   headers.delete('content-length');
   headers.delete('transfer-encoding');
   headers.set(CLIENT_ADDRESS_HEADER, clientAddress(ctx.req));

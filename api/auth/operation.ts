@@ -66,5 +66,5 @@ export const session = z
 
 export const done = z.object({ status: z.boolean() }).meta({ id: 'Done' });
 
-/** A password to compare with the stored one. It may be older than the present rules, so they are not applied. */
+/** A password to compare with the stored one. The present rules are not applied, because the password may be older. */
 export const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });

@@ -102,7 +102,7 @@ class Naming {
     return typeof ref === 'string' ? this.#isNullable(this.#target(ref)) : listOf(anyOf).some(isNull);
   }
 
-  /** Makes an object a component, with a number in the name if it is taken. */
+  /** Makes an object a component, with a number in the name if the name is taken. */
   #named(wanted: string, schema: Schema): string {
     const form = JSON.stringify(schema);
     let name = this.#nameOf.get(form) ?? wanted;

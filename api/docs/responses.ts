@@ -61,7 +61,10 @@ const UNCHANGED: ZodOpenApiResponseObject = {
   description: 'The content still has the `ETag` in `If-None-Match`.',
 };
 
-/** Tells whether a read has an `ETag` made from its content. The `ETag` of resources with versions is the version. */
+/**
+ * Tells whether the responses to a read get an `ETag` made from their content. For a resource with versions, the `ETag`
+ * is the version.
+ */
 export function isTagged({ method, success }: RouteSpec): boolean {
   return method === 'GET' && success.stream !== true && success.headers?.['ETag'] === undefined;
 }
@@ -89,7 +92,7 @@ export function errorResponse(
   return response;
 }
 
-/** The body of every failure. The document has no closed list of codes, because new ones may be added. */
+/** The body of every failure. The document has no closed list of codes, because new codes may be added. */
 export const failure = component('Failure', {
   error: component('Error', {
     code: z.string().describe('Names the error for programs. The list may grow.'),

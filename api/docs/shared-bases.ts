@@ -14,10 +14,10 @@ interface NamedObject {
 
 type Fields = ReadonlyMap<string, string>;
 
-/** Only objects with at least this many fields share fields. */
+/** The fewest fields of an object that shares fields. */
 const MANY_FIELDS = 8;
 
-/** Fields are shared only if they have at least this many bytes in all. */
+/** The fewest bytes of the fields that objects share. */
 const MUCH = 1_000;
 
 /**
@@ -99,7 +99,8 @@ function extend({ schema, fields }: NamedObject, base: Pick<NamedObject, 'name' 
   const more = { type, properties: Object.fromEntries(own), ...(demanded.length > 0 && { required: demanded }) };
   for (const keyword of Object.keys(schema)) Reflect.deleteProperty(schema, keyword);
   Object.assign(schema, rest, {
-    // Two parts, neither empty: generators take a single part for an alias, and linters refuse an empty one.
+    // Write two parts, neither of them empty: generators take a single part for an alias, and linters refuse an empty
+    // one.
     allOf: [
       { $ref: `#/components/schemas/${base.name}` },
       fields.size === inherited.size ? { description: 'No other fields.' } : more,

@@ -129,7 +129,7 @@ async function projectOfSession(ctx: Context, spec: RouteSpec, deps: Deps) {
   if (membership === undefined) {
     throw new AppError(selected === undefined ? 'project_required' : 'project_not_found');
   }
-  // A person with one project need not select it. With several projects, a guess could select the wrong tenant.
+  // Only a person with one project need not select it: with several, a guess could select the wrong tenant.
   if (another !== undefined) throw new AppError('project_required');
   if (membership.mustProve) throw new AppError('reauthentication_required');
   if (membership.lacksSecondFactor) throw new AppError('second_factor_required');

@@ -42,7 +42,7 @@ export async function readBody({ req: request, res }: Exchange, limit = MAX_BODY
   } catch (error) {
     const type = error instanceof Error && 'type' in error ? error.type : undefined;
     if (type === 'entity.too.large') {
-      // The rest of the body is still arriving. Unless it is read, a reset could destroy the response.
+      // Read the rest of the body, which is still arriving: otherwise a reset could destroy the response.
       request.resume();
       throw new AppError('body_too_large', `The request body is larger than ${limit / 1024} kB.`, {
         Connection: 'close',

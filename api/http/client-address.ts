@@ -21,7 +21,7 @@ export function clientAddressBehind(
 
   function isTrusted(address: string): boolean {
     if (isIP(address) === 0) return false;
-    // A socket for both families shows an IPv4 address as an IPv6 address.
+    // Undo the IPv6 form in which a socket for both families shows an IPv4 address.
     const parsed = ipaddr.process(address);
     return networks.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
   }

@@ -48,7 +48,7 @@ export async function sendEvents(
   }
   ctx.status = 200;
   ctx.type = 'text/event-stream';
-  // Some proxies would otherwise delay the response until it is complete.
+  // Tell proxies not to wait: some would otherwise delay the response until it is complete.
   ctx.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
   ctx.body = Readable.from(timed(framed(events), patience));
   // If the check fails, the stream ends, so that the client reconnects and gets the error.

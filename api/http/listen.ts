@@ -24,7 +24,7 @@ export async function listen(
   );
   // Node silently drops headers above this number; `strictHttp` refuses requests with more than half as many.
   server.maxHeadersCount = 2 * MAX_HEADERS;
-  // `100 Continue` is not sent here but when the body is read, after authentication.
+  // Do not send `100 Continue` here: it is sent when the body is read, after authentication.
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed({ 'X-Content-Type-Options': 'nosniff' }));

@@ -20,8 +20,8 @@ export function preferredWait(header: string): number | undefined {
 const VALUE = /^\s*wait\s*=\s*(?:(\d{1,9})|"(\d{1,9})")\s*(?:;|$)/i;
 
 /**
- * Makes the wait that a request prefers; undefined without one. The wait ends after its time, or when the client
- * leaves. A caller who lost the right to read during the wait is refused.
+ * Makes the wait that a request prefers; undefined if the request prefers none. The wait ends after its time, or when
+ * the client leaves. A caller who lost the right to read during the wait is refused.
  */
 export function waitOf(ctx: Context, isAllowed: (signal: AbortSignal) => Promise<boolean>): Wait | undefined {
   const seconds = preferredWait(ctx.get('prefer'));

@@ -50,7 +50,7 @@ export function serve(route: Route, deps: Deps): Middleware {
     const { location } = spec.success;
     if (location !== undefined) ctx.set('Location', publicUrl + filled(location, data));
     if (isReplay) ctx.set('Idempotent-Replayed', 'true');
-    // No cache may store a response: it belongs to one tenant, and some of its content is shown only once.
+    // Let no cache store a response: it belongs to one tenant, and some of its content is shown only once.
     ctx.set('Cache-Control', 'no-store');
     const said = JSON.stringify({ data, ...(inBody && { page: { nextCursor: nextCursor ?? null } }) });
     if (spec.method === 'GET' && headers['ETag'] === undefined) {

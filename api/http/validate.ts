@@ -103,7 +103,7 @@ function idForm(pattern: string): string | undefined {
   return prefix && `must be an id: ${prefix}_ and 26 characters`;
 }
 
-/** Error for each path parameter that does not exist. */
+/** Error for a path parameter whose resource does not exist. */
 const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   actionId: 'action_not_found',
   apiKeyId: 'api_key_not_found',

@@ -39,7 +39,7 @@ export function writeAnswer(answer: Answer): WrittenAnswer {
     const all = written(answer, copy);
     if (tokensOf(all.text) + tokensOf(JSON.stringify(all.structured ?? '')) <= MAX_ANSWER_TOKENS) return all;
   }
-  // The value has very many fields, so only its beginning is shown.
+  // Show only the beginning of the value, because it has very many fields.
   return written(answer, copyOf(answer.data, { ...LEAST, room: ROOM_OF_BEGINNING }));
 }
 

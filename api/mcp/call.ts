@@ -85,7 +85,7 @@ async function performed(tool: RouteTool, given: Arguments, context: Context): P
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
     if (tool.params.has(name)) params[name] = String(value);
-    // A query has only texts, and null means that the argument was not given.
+    // Leave null out of a query, where it means that the argument was not given: a query has only texts.
     else if (spec.method !== 'GET') body[name] = value;
     else if (value !== null)
       query[name] = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
@@ -106,7 +106,7 @@ async function performed(tool: RouteTool, given: Arguments, context: Context): P
 
 const LIST_LENGTH = 20;
 
-/** Waits some seconds for the end of a run and returns its state then. */
+/** Waits at most this many seconds for the end of a run, and returns the state of the run. */
 async function endedRun(runId: string, seconds: number, context: Context): Promise<WrittenAnswer> {
   const { signal, access } = context.caller;
   const wait: Wait = async (until) => {

@@ -52,11 +52,11 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
   }
   if (typeof description === 'string' && within.depth === 1) short['description'] = gist(description);
   if (properties !== undefined && within.depth < DEEPEST) {
-    // A field that accepts only an empty list is of no use to a caller.
+    // Leave out a field that accepts only an empty list: it is of no use to a caller.
     const fields = Object.entries(asSchema(properties)).filter(([, each]) => asSchema(each)['maxItems'] !== 0);
     short['properties'] = Object.fromEntries(fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]));
   }
-  // Some clients refuse a list whose schema does not describe its items.
+  // Describe the items of a list, because some clients refuse a list without a schema of its items.
   if (items !== undefined) short['items'] = shortened(asSchema(items), inner);
   const choices = anyOf ?? oneOf;
   if (!Array.isArray(choices) || properties !== undefined) return short;
@@ -79,7 +79,7 @@ function joined(choices: readonly JsonSchema[], { isChange }: Within): JsonSchem
     const properties = { ...asSchema(fields), type: { type: 'string', enum: kinds } };
     return { type: 'object', properties, required: ['type'] };
   }
-  // Choices that differ only in parts that are left out become one.
+  // Join choices that differ only in parts that are left out.
   const different = new Map(choices.map((choice) => [JSON.stringify(choice), choice]));
   const [first, second, ...others] = different.values();
   if (first !== undefined && second === undefined) return first;

@@ -118,7 +118,7 @@ async function called(kind: Kind, given: string, { caller, deps }: Context): Pro
   throw new AppError('invalid_request', `${named.length} ${kind}s have this name: give an id, ${ids.join(' or ')}.`);
 }
 
-/** Names are read for at most this many ids of an answer. */
+/** The most ids of one answer whose names are read. */
 const MOST = 100;
 
 /** Returns the names of all ids that an answer shows without a name, as far as the caller may see them. */

@@ -27,8 +27,9 @@ import { readToolsets, type ToolDefinition, toolNamed, visibleTools } from './to
 const MCP_PATH = '/mcp';
 
 /**
- * Serves the Model Context Protocol (revisions 2026-07-28 and, without sessions, of 2025) to assistants. Its tools are
- * operations of the API. Callers are authenticated, limited and counted as on `/v1`, before their message is read.
+ * Serves the Model Context Protocol to assistants: revision 2026-07-28, and the revisions of 2025 without sessions. Its
+ * tools are operations of the API. Callers are authenticated, limited and counted as on `/v1`, before their message is
+ * read.
  */
 export function mcp(deps: Deps): Middleware {
   const requests = new WeakMap<AuthInfo, McpRequest>();
@@ -152,8 +153,8 @@ const SERVER = {
 };
 
 /**
- * The name of a client, in the meta of each request. Clients of 2025 name themselves only in a first message, which a
- * server without sessions does not remember.
+ * The name of a client, in the meta of each request. Clients of the revisions of 2025 name themselves only in a first
+ * message, which a server without sessions does not remember.
  */
 const named = z.object({ [CLIENT_INFO_META_KEY]: z.object({ name: z.string() }).optional() });
 

@@ -99,7 +99,7 @@ export function visibleTools(scopes: readonly Scope[], toolsets: readonly Toolse
 }
 
 /**
- * Reads the groups of tools in the address: `?toolsets=runs,usage`, or `all`; without it the default groups.
+ * Reads the groups of tools in the address, `?toolsets=runs,usage` or `all`; without this parameter the default groups.
  * @throws {AppError} `invalid_request` for a group that does not exist
  */
 export function readToolsets(asked: string | undefined): readonly Toolset[] {
@@ -164,7 +164,7 @@ function outputSchemaOf(data: z.ZodType, view: Tool['view']): NonNullable<ToolDe
   const { properties } = inputSchemaOf(data);
   const shape = data instanceof z.ZodObject ? data.shape : {};
   const fields = OUTPUT.filter((name) => view?.includes(name));
-  // A field that is null is left out of the content.
+  // Leave null out of the types, because a field that is null is left out of the content.
   const bare = ({ type, enum: words }: JsonSchema) => ({
     type: [type].flat()[0],
     ...(Array.isArray(words) && { enum: words.filter((word) => word !== null) }),

@@ -53,7 +53,7 @@ export function requestMetrics(metrics: Metrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     await next();
-    // A wait that the caller requested does not measure the speed of the service.
+    // Subtract a wait that the caller requested, which does not measure the speed of the service.
     const { waitedMs = 0 } = ctx.state as { waitedMs?: number };
     metrics.httpRequest({
       method: ctx.method,

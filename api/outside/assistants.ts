@@ -59,7 +59,7 @@ const ENDPOINTS: Readonly<Record<string, 'GET' | 'POST'>> = {
 export function assistantSignIn(deps: Deps): Middleware {
   const { config } = deps;
   const [resource, server] = [resourceMetadata(config), serverMetadata(config)];
-  // Older clients look for the documents at the root only.
+  // Serve the documents at the root too, where older clients look for them.
   const documents: Readonly<Record<string, object>> = {
     '/.well-known/oauth-protected-resource/mcp': resource,
     '/.well-known/oauth-protected-resource': resource,
@@ -172,7 +172,7 @@ async function withRefreshToken(body: string, call: () => Promise<Response>, dep
     return Response.json({ error: 'invalid_grant', error_description: 'The refresh token was used.' }, { status: 400 });
   }
   const response = await call();
-  // Another request has just exchanged the token: a second call gets the same response.
+  // Another request has just exchanged the token: a second call of the library gets the same response.
   return exchanged !== null && response.status === 400 && (await isExchangedNow(deps, presented)) ? call() : response;
 }
 

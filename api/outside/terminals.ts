@@ -21,7 +21,7 @@ const CODE_PATH = '/v1/auth/device/code';
 const TOKEN_PATH = '/v1/auth/device/token';
 const REVOKE_PATH = '/v1/auth/device/revoke';
 const MAX_BODY_BYTES = 4 * 1024;
-/** The most unknown device codes from one network in a minute. Terminals behind one address may send expired ones. */
+/** The most unknown device codes from one network in a minute. Terminals behind one address may send expired codes. */
 const WRONG_CODES_PER_MINUTE = 30;
 
 /** The only program that signs in this way is the command line. */

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { routesOf, type Route } from '../route.ts';
 import { modelOption, presentOption } from './models.ts';
 
-/** At most a dollar per token, with as many digits as any server sends. */
+/** A price of at most a dollar per token, with as many digits as any server sends. */
 const price = z
   .string()
   .regex(/^(0(\.\d{1,15})?|1)$/, 'expected US dollars a token, as a decimal string of at most 1')

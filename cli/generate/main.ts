@@ -30,7 +30,7 @@ export const SKILL_HEAD = ${schemaOf(skill, 'A skill')};
 }
 
 function schemaOf(shape: z.ZodRawShape, title: string): string {
-  // All editors support this draft; some support no later one.
+  // All editors support this draft; some support no later draft.
   const schema = z.toJSONSchema(z.strictObject(shape), { io: 'input', target: 'draft-07' });
   const properties = Object.entries(shape).map(([name, field]) => {
     // zod leaves out the default of a field that it transforms.

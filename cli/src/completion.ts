@@ -87,7 +87,7 @@ function candidates(program: Command, words: readonly string[]) {
   }
   const begun = words.at(-1) ?? '';
   const found = possible(command, program, { open, begun });
-  // The value of an option is no argument.
+  // Propose no argument of the command while an option awaits its value.
   return { command: open === undefined ? command : program, found };
 }
 

@@ -7,7 +7,7 @@ import { masked } from './profiles/mask.ts';
 import { signedIn, type Account } from './profiles/account.ts';
 import type { GlobalOptions, World } from './world.ts';
 
-/** Gives a command its client, its output and its options. */
+/** The client, the output and the options of a command. */
 export interface Context extends World {
   readonly options: GlobalOptions;
   /** Tells whether people read stdout: a terminal without `--json`, or any stream with `--text`. */

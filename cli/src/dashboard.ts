@@ -13,7 +13,7 @@ export function registerOpen(program: Command, context: Context): void {
     .option('--print', 'write the address and start no browser')
     .action(async (given: string | undefined, { print = false }: { print?: boolean }) => {
       const address = `${await dashboardUrl(context)}${await pageOf(context, given)}`;
-      // Programs that read stdout want the address, not a browser.
+      // Print the address for a program that reads stdout, which does not want a browser.
       const shows = !print && context.isForPeople && context.stdout.isTTY === true;
       if (!shows || !(await context.openBrowser(address))) context.out.text(address);
       else context.say(`Opened ${address}`);

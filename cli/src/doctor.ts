@@ -14,7 +14,8 @@ import { isOlder, ownVersion } from './version.ts';
 
 const OLDEST_NODE = 20;
 /**
- * The largest accepted difference between the clocks. A larger one makes signatures invalid and schedules seem wrong.
+ * The largest accepted difference between the clocks. A larger difference makes signatures invalid and schedules seem
+ * wrong.
  */
 const MOST_SKEW_MS = 60_000;
 /** `doctor` warns if the key expires within this time. */

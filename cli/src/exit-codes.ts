@@ -9,7 +9,7 @@ export const EXIT = {
   runFailed: 10,
   runCancelled: 11,
   runSkipped: 12,
-  /** The run did not end in time; the same code as of `timeout` of coreutils. */
+  /** The run did not end in time. The code is that of `timeout` of coreutils. */
   timedOut: 124,
   /** The user pressed Ctrl-C. */
   interrupted: 130,

@@ -51,7 +51,7 @@ export async function withChat<T>(
   return act(ras, id).then(undefined, suggesting('chat', given, all));
 }
 
-/** Calls a function with a run: by id, or the last one of a routine. */
+/** Calls a function with the run of an id, or with the last run of a routine. */
 export async function withRun<T>(
   context: Context,
   given: string,
@@ -74,7 +74,7 @@ async function findId(kind: string, given: string, list: Pages<Named>): Promise<
   const things = await list.toArray({ limit: MOST });
   const found = things.filter((each) => [keyOf(each), each.slug].includes(given));
   const called = found.length > 0 ? found : things.filter(({ name }) => name === given);
-  // Another routine may have the name and key of an archived one.
+  // Prefer a live routine: an archived one may have the same name and key.
   const live = called.filter(({ state }) => state !== 'archived');
   const named = live.length > 0 ? live : called;
   const [only, another] = named;

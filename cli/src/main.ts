@@ -50,7 +50,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     if (!(error instanceof CommanderError)) context.fail(error);
     // Requested help and the version are not errors. Other messages were printed already.
     else if (error.exitCode === 0) context.exitCode = EXIT.ok;
-    // The exit code 2 of `plan` means changes.
+    // Report a wrong command line of `plan` as a failure, because its exit code 2 means changes.
     else context.exitCode = program.args[0] === 'plan' ? EXIT.failed : EXIT.usage;
   }
   return context.exitCode;
@@ -59,7 +59,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
 /** Runs the command line of this process. */
 export async function start(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
-    // The reader of stdout has closed it, for example `head`.
+    // Stop when the reader of stdout has closed it, as `head` does.
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit();
       process.stderr.write(`Error: the output cannot be written: ${error.message}\n`);

@@ -3,8 +3,8 @@ import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises
 import path from 'node:path';
 
 /**
- * Writes a new file and renames it over the old one, so that no reader sees half a file. A file keeps its mode and a
- * link its target; with `secret` only the user can read the file and its folder.
+ * Writes a new file and renames it over the old one, so that no reader sees half a file. A file keeps its mode, and a
+ * link keeps its target; with `secret` only the user can read the file and its folder.
  */
 export async function writeWhole(
   file: string,

@@ -64,7 +64,7 @@ const MOST_FAILURES = 20;
 
 /**
  * Claims in batches. When a batch fails, claims one by one until the failing routine is found, and continues without
- * it. A failing routine would otherwise block all others, because the longest due comes first.
+ * it. A failing routine would otherwise block all others, because the routine that is due longest comes first.
  */
 async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   let runs = 0;
@@ -106,7 +106,7 @@ export type ClaimDeps = SkipRules & EndDeps;
 interface Claimed extends ClaimReport {
   /** True when more routines may be due. */
   readonly more: boolean;
-  /** Counts skipped occurrences by reason; one row may cover many. */
+  /** Number of skipped occurrences for each reason; one row may cover many occurrences. */
   readonly skippedBy: ReadonlyMap<string, number>;
   /** Lateness of the oldest occurrence in the batch, in seconds; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
@@ -220,8 +220,9 @@ function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, numbe
 }
 
 /**
- * Decides as many routines as fit into two seconds, at least one. After a long outage each may have thousands of missed
- * occurrences to count while the transaction locks the rows. The other routines stay due for the next batch.
+ * Decides about as many routines as fit into two seconds, at least one. After a long outage each routine may have
+ * thousands of missed occurrences to count while the transaction locks the rows. The other routines stay due for the
+ * next batch.
  */
 function decideInTime(due: readonly DueRoutine[]) {
   const end = performance.now() + 2_000;

@@ -22,7 +22,7 @@ import type { Database, Db } from '#lib/database/index.ts';
 /** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
 const BATCH = 1_000;
 
-/** Functions that delete expired rows, at most `limit` each; they return how many. */
+/** Functions that delete at most `limit` expired rows and return their number. */
 const FORGET: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   forgetIdempotencyKeys,
   forgetBreakers,

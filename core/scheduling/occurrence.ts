@@ -44,13 +44,13 @@ const MISFIRE_GRACE_MS = 5 * 60_000;
 const MAX_COUNTED = 1_000_000;
 
 /**
- * Decides about every occurrence since the due occurrence: only the latest runs, and all earlier ones were missed.
- * Under `misfire: skip` the latest runs only if it is not late itself.
+ * Decides about every occurrence since the due occurrence: the latest occurrence starts a run, and all earlier
+ * occurrences are missed. Under `misfire: skip` a latest occurrence that is late is missed too.
  */
 export function decide(due: DueSchedule): Decision {
   const { timetable, now } = due;
   const first = firstUnaccounted(due);
-  // A clock that was set back, or a schedule that was saved, may make an occurrence due that is recorded already.
+  // Do nothing: a clock set back, or a saved schedule, may make an occurrence due that is recorded already.
   if (first === undefined || first > now) return { run: undefined, missed: undefined, next: first };
   const later = timesBetween(timetable, first, now, MAX_COUNTED);
   const latest = later.last ?? first;
@@ -60,7 +60,7 @@ export function decide(due: DueSchedule): Decision {
     return { run: undefined, missed: { count: later.count + 1, from: first, until: latest }, next };
   }
   if (later.count === 0) return { run: latest, missed: undefined, next };
-  // Only the last missed occurrence is needed now. The cap of one avoids counting them all again.
+  // Count at most one, because only the last missed occurrence is needed now.
   const before = timesBetween(timetable, first, new Date(latest.getTime() - 1), 1);
   return { run: latest, missed: { count: later.count, from: first, until: before.last ?? first }, next };
 }
@@ -165,7 +165,7 @@ interface Overlap {
   readonly queued: boolean;
   /**
    * True when all of the routine's open runs give way: runs of a backfill, and runs whose waiting time is over. The new
-   * occurrence runs ahead of these, or after a run that has been admitted.
+   * occurrence runs ahead of these runs, or after a run that has been admitted.
    */
   readonly onlyYielding: boolean;
 }
@@ -181,7 +181,8 @@ function isPassedOver({ overlap, queued, onlyYielding }: Overlap): boolean {
 
 /**
  * SQL condition on `runs`: this tick or the next skips the run as `queue_expired`. If the longest wait equals the
- * schedule's interval, the run expires as the next occurrence falls due, and must not make the overlap policy skip it.
+ * schedule's interval, the run expires as the next occurrence falls due, and must not make the overlap policy skip that
+ * occurrence.
  */
 const isAboutToExpire = sql`(state = 'queued' and coalesce(queue_until < now() + interval '5 seconds', false))`;
 
@@ -224,7 +225,7 @@ async function overAllowance(tx: Db, planRule: PlanRule, routines: readonly DueR
 
 /** The decision about the occurrence that would run. */
 export interface Judgement {
-  /** Why the occurrence is skipped; undefined when it runs. */
+  /** The reason for which the occurrence is skipped; undefined when the occurrence runs. */
   readonly reason?: RunReason | undefined;
   readonly detail?: string | undefined;
   readonly afterPrevious?: boolean;

@@ -38,8 +38,8 @@ const REVOCATIONS_MS = 45_000;
 const RETENTION_MS = 45_000;
 
 /**
- * The parts of a tick. The scheduler makes each a separate activity, so that none delays the schedule. Each stops
- * between two units of work when `signal` aborts.
+ * The parts of a tick. The scheduler makes each part a separate activity, so that no part delays the schedule. Each
+ * part stops between two units of work when `signal` aborts.
  */
 export interface TickParts {
   /** Claims everything that is due; claimed runs are admitted in the background. */

@@ -108,8 +108,8 @@ async function readLimits(
 }
 
 /**
- * Adds the most that calls outside of a run can use to the totals before the calls are made. A reservation cannot be
- * used, because each belongs to a run. If the process dies meanwhile, too much is counted, never too little.
+ * Adds the most that calls outside of a run can use to the totals before the calls are made. Makes no reservation,
+ * because each reservation belongs to a run. If the process dies meanwhile, too much is counted, never too little.
  * @throws {AppError} `allowance_exceeded` when a limit leaves less, after the reservations of runs
  */
 function chargeBeforehand(

@@ -66,12 +66,12 @@ export async function readUsage(
 export const USAGE_PARTS = ['routine', 'model'] as const;
 type UsagePart = (typeof USAGE_PARTS)[number];
 
-/** Number of named parts of a day. All others together are one more part. */
+/** Number of named parts of a day. All other parts together are one more part. */
 export const MAX_USAGE_PARTS = 4;
 
 interface DayPart {
   readonly day: string;
-  /** The id of a routine or of a model; null for all others together. */
+  /** The id of a routine or of a model; null for all other parts together. */
   readonly key: string | null;
   readonly totalTokens: number;
   readonly costUsd: string | null;
@@ -99,12 +99,12 @@ export function readDailyParts(
   `;
 }
 
-/** Functions that delete expired usage, at most `limit` rows each; they return how many. */
+/** Functions that delete at most `limit` rows of expired usage and return their number. */
 export const forgetUsage = [forgetLedger, forgetDays] as const;
 
 const DAY_MS = 86_400_000;
 
-/** The ledger is kept for three years, even after its runs are deleted, for questions about a bill. */
+/** Days for which the ledger is kept, even after its runs are deleted: three years, for questions about a bill. */
 const LEDGER_DAYS = 1_100;
 
 /** Deletes old entries of the ledger. The sums by day keep their amounts. */

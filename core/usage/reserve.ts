@@ -39,9 +39,9 @@ export interface StepBound extends Attempt {
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** Other steps have reserved what the step needs. They release it when they settle, or when their lease ends. */
+  /** Other steps have reserved the amount that the step needs, and release it when they settle or their lease ends. */
   | { readonly verdict: 'wait'; readonly ahead: number }
-  /** A budget leaves too little, even without the reservations of others. */
+  /** A budget leaves too little, even without the reservations of other steps. */
   | { readonly verdict: 'exceeded'; readonly passedLimit: PassedLimit | undefined }
   /** The run's own limit leaves too little. */
   | { readonly verdict: 'run_exceeded' };
@@ -74,7 +74,7 @@ export interface ReservedFor {
  * Reserves the most that an attempt at a step can use against all limits at once, in one statement. If less is left,
  * the step gets a lower limit of output, down to 256 tokens. The reservation of an earlier attempt stays until its call
  * has returned or its lease has ended, because its response may still come. A step overtakes waiting steps only if
- * enough is left for all of them.
+ * enough is left for all waiting steps.
  * @returns undefined when `begun` was empty
  */
 export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Promise<Reservation | undefined> {
@@ -100,9 +100,9 @@ export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Pro
 
 /**
  * Locks the rows of all scopes in the order of their ids and decides by their newest values. `output_left` is the
- * output that the shared limits leave for the step. `output_room` is their unreserved part; it has no value without a
- * shared limit. `output_free` is the output that both `output_room` and the run's own limit allow. The run's own limit
- * subtracts only the reservations of earlier attempts at this step, since no other run uses it.
+ * output that the shared limits leave for the step. `output_room` is the unreserved part of the shared limits; it has
+ * no value without a shared limit. `output_free` is the output that both `output_room` and the run's own limit allow.
+ * The run's own limit subtracts only the reservations of earlier attempts at this step, since no other run uses it.
  */
 function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): Sql {
   const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;

@@ -73,8 +73,8 @@ interface ShareUsed {
   /** The first day of the period. */
   readonly period: string;
   /**
-   * Spent share of the limit: 0.8 for four fifths. The share of tokens becomes 1 when fewer are left than any step
-   * needs.
+   * Spent share of the limit: 0.8 for four fifths. The share of tokens becomes 1 when fewer tokens are left than any
+   * step needs.
    */
   readonly share: number;
 }

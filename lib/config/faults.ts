@@ -24,8 +24,8 @@ export function productionFaults(role: string, present: Present, sources: readon
 }
 
 /**
- * Lists missing settings of the dashboard. It has no defaults in production: a wrong address would refuse every
- * sign-in, or send people elsewhere.
+ * Lists missing settings of the dashboard. These settings have no defaults in production: a wrong address would refuse
+ * every sign-in, or send people elsewhere.
  */
 export function dashboardFaults(present: Present): string[] {
   if (!isProduction(present)) return [];

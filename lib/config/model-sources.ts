@@ -40,7 +40,7 @@ export interface ModelSource {
   readonly dialect: ModelDialect;
   /** True for the operator's own server, whose models cost nothing. */
   readonly free: boolean;
-  /** True puts the name of the source before its models' ids if there are other sources; false never does. */
+  /** True to put the name of the source before the ids of its models if there are other sources. */
   readonly prefix: boolean;
   readonly figures: Readonly<Record<string, ModelFigures>>;
 }

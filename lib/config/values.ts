@@ -36,7 +36,7 @@ export const networks = z.string().transform((text, context) => {
   if (text === 'none') return [];
   const list = text.split(',').map((part) => part.trim());
   for (const network of list) {
-    // ipaddr.js alone also accepts a bare number as an address.
+    // Check with Node too: ipaddr.js accepts a bare number as an address.
     const isNetwork = isIP(network.split('/', 1)[0] ?? '') > 0;
     if (!isNetwork || !(ipaddr.isValid(network) || ipaddr.isValidCIDR(network))) {
       context.addIssue('expected addresses or networks like 10.0.0.0/8, with commas between them, or none');

@@ -181,7 +181,7 @@ export const BILLING_VARIABLES = [
   'STRIPE_PRICE_SCALE',
 ] as const satisfies readonly Variable[];
 
-/** Secrets. No two may be equal, except addresses. Each may come from a file that the variable with `_FILE` names. */
+/** Secrets. No two of them may be equal, except addresses. Each may come from a file, which `<NAME>_FILE` names. */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',

@@ -38,7 +38,7 @@ export interface Db extends Sender {
 /** The pool itself. Only code that opens transactions needs it; queries take `Db`. */
 export type Database = pg.Pool & Db;
 
-// Counts and sums arrive as numbers, because none of them gets near 2^53.
+// Read counts and sums as numbers, because none of them gets near 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 // Postgres keeps every digit of a number in JSON, so parse it exactly.
 pg.types.setTypeParser(pg.types.builtins.JSON, (text) => parseExact(text));

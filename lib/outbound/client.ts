@@ -11,7 +11,7 @@ export const USER_AGENT = 'routine-automation-service';
 export interface OutboundClientOptions {
   /** Allows http and private addresses, for local use. */
   allowPrivateNetwork: boolean;
-  /** Resolves names. By default DNS servers are asked directly, and with `allowPrivateNetwork` the operating system. */
+  /** Resolves names; by default through DNS servers or, with `allowPrivateNetwork`, through the operating system. */
   lookup?: Lookup;
   /** PEM certificates that are trusted instead of the usual authorities. */
   ca?: string;

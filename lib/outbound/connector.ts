@@ -33,7 +33,7 @@ export function createGuardedConnector(options: ConnectorOptions): buildConnecto
   });
   return (target, callback) => {
     const { hostname, host = hostname, protocol } = target;
-    // The lookup hook is not called for IP literals.
+    // Check IP literals here, because the lookup hook is not called for them.
     if (isIP(hostname) !== 0 && !isPermittedAddress(hostname, options.allowPrivateNetwork)) {
       queueMicrotask(() => callback(notPublic(host), null));
       return;

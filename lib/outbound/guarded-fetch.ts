@@ -7,7 +7,7 @@ import { checkedUrl } from './urls.ts';
 export interface FetchLimits {
   /** Limit after decompression, over the whole life of a stream. Default 10 MiB. */
   maxResponseBytes?: number;
-  /** Limits the time from the call to the last byte of the body. Default none: pass a signal. */
+  /** Longest time from the call to the last byte of the body. Without it there is no limit, so pass a signal. */
   timeoutMs?: number;
   /** Called once, when the body of the response has ended. */
   onEnd?: CallLimits['onEnd'];
@@ -60,7 +60,7 @@ function toStandardResponse(answer: Answer): Response {
     });
   }
   const response = new Response(body, { status, statusText, headers });
-  // The constructor cannot set these properties.
+  // Define these properties, which the constructor cannot set.
   Object.defineProperty(response, 'url', { value: url.href });
   Object.defineProperty(response, 'redirected', { value: redirected });
   return response;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** A whole `100 Continue` at the beginning of a response, and the first characters of each. */
+/** Matches a whole `100 Continue` at the start of a response. `BEGUN` is the text with which it begins. */
 const INTERIM = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const BEGUN = 'HTTP/1.1 100';
 /** The most bytes of an interim response's headers. If a server sends more, the request fails. */

@@ -60,7 +60,7 @@ export async function postJson(
       now: new Date(now()),
       maxMs: MAX_RETRY_AFTER_MS,
     });
-    // Postgres text cannot contain NUL.
+    // Remove NUL, which Postgres text cannot contain.
     const responseExcerpt = utf8Start(body, EXCERPT_BYTES).replaceAll('\u0000', '');
     return { status, error: null, responseExcerpt, durationMs: elapsedMs(), retryAfterMs, interrupted: false, body };
   } catch (error) {

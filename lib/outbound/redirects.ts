@@ -22,9 +22,9 @@ export interface RedirectOptions {
 export type RedirectLimit = number | 'return';
 
 /**
- * Sends a request and follows redirects as fetch does (RFC 9110, 15.4). Checks each target like the first address. Is
- * stricter than fetch where secrets could leak: across origins it keeps only headers that reveal nothing about the
- * caller, and never sends a request body to another origin.
+ * Sends a request and follows redirects as fetch does (RFC 9110, 15.4). Checks each target like the first address.
+ * Where secrets could leak, this function is stricter than fetch: across origins it keeps only headers that reveal
+ * nothing about the caller, and never sends a request body to another origin.
  */
 export async function follow(first: OutboundRequest, options: RedirectOptions): Promise<Followed> {
   let request = first;

@@ -22,8 +22,8 @@ export interface OutboundRequestOptions {
    */
   cutBodyAfterMs?: number;
   /**
-   * Default 0: a redirect is returned like any other response. With a higher limit, one redirect beyond the limit fails
-   * with `redirect_refused`.
+   * The most redirects that are followed. By default none is followed: a redirect is returned like any other response.
+   * With a higher limit, one redirect beyond the limit fails with `redirect_refused`.
    */
   maxRedirects?: number;
   signal?: AbortSignal;

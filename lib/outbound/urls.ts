@@ -40,7 +40,7 @@ function schemeFault(url: URL, allowPrivateNetwork: boolean): string | undefined
 
 function hostFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
   const { hostname } = url;
-  // With a trailing dot a host has another name for certificates, cookies and comparisons.
+  // Refuse a trailing dot: the host would have another name for certificates, cookies and comparisons.
   if (hostname.endsWith('.')) return 'the host may not end with a dot';
   if (allowPrivateNetwork || ipLiteral(hostname) !== undefined) return undefined;
   const labels = hostname.split('.');

@@ -68,7 +68,7 @@ export const oauthAuth = z
 export const apiKeyAuth = z.strictObject({
   kind: z.literal('api_key'),
   header: z.union([z.literal('authorization'), header]).default('authorization'),
-  /** Prefix of the key; default none. */
+  /** Prefix of the key; by default the key has no prefix. */
   scheme: z
     .string()
     .regex(/^[A-Za-z]*$/)

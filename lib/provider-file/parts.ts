@@ -22,7 +22,7 @@ export const header = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'expected a header name in lower case')
   .refine((name) => !REFUSED_HEADERS.has(name), 'this header is not for a file to set');
 
-/** Fixed headers of every request: never a credential, and nothing that imitates another product. */
+/** Fixed headers of every request. They may neither be a credential nor imitate another product. */
 export const safeHeaders = z.record(header, z.string().regex(/^[\x20-\x7e]{1,200}$/));
 
 const REFUSED_HEADERS: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse as parseYaml } from 'yaml';
 import { providerFile, type ProviderFile } from './schema.ts';
 
-/** The three connected providers. Each has another kind of sign-in: device code, OAuth, API key. */
+/** The three connected providers, each with its own kind of sign-in: device code, OAuth, API key. */
 export const SLOTS = ['provider-a', 'provider-b', 'provider-c'] as const;
 
 export type ProviderSlot = (typeof SLOTS)[number];

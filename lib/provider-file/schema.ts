@@ -54,8 +54,8 @@ const api = z.strictObject({
 /** A request that proves the credential and spends nothing. */
 const verify = z.strictObject({
   /**
-   * Base address: by default that of the API. Another address is needed if only the host of the sign-in knows the
-   * credential.
+   * Base address; by default the base address of the API. Another address is needed if only the host of the sign-in
+   * knows the credential.
    */
   baseUrl: baseUrl.optional(),
   method: z.enum(['GET', 'POST']).default('GET'),
@@ -88,11 +88,11 @@ const models = z.strictObject({
 
 /** Signs of a used-up allowance, which comes back only after hours or days. */
 const limits = z.strictObject({
-  /** Values in the error's body that mean a used-up allowance. So does status 402 when the error states a reset. */
+  /** Values in the error's body that mean a used-up allowance, as status 402 does when the error states a reset. */
   errors: z.array(z.string().min(1)).default([]),
-  /** Place in the error's body of the time of the reset: Unix seconds or RFC 3339. */
+  /** Path in the error's body to the time of the reset: Unix seconds or RFC 3339. */
   resetAt: dottedPath.min(1).optional(),
-  /** Place in the error's body of the seconds until the reset. */
+  /** Path in the error's body to the seconds until the reset. */
   resetInSeconds: dottedPath.min(1).optional(),
 });
 

@@ -23,7 +23,7 @@ export function openConnections(ca: string): Agent {
   return new Agent({
     allowH2: false,
     connections: 16,
-    // `silenceMs` limits the time between frames.
+    // No limit here, because `silenceMs` limits the time between frames.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: {

@@ -56,7 +56,7 @@ function skipsOccurrence(schedule: ParsedSchedule, span: OffsetSpan): boolean {
   return from < before && nextLocalMinute(schedule, from, before) !== undefined;
 }
 
-// The rarest schedule, the fifth Monday of February, waits 40 years across a year like 2100.
+// The longest search: the rarest schedule, the fifth Monday of February, waits 40 years across a year like 2100.
 const HORIZON = 50 * 366 * MINUTES_PER_DAY;
-// Longer than the difference between any two offsets of a zone.
+// A time longer than the difference between any two offsets of a zone.
 const MARGIN = 3 * MINUTES_PER_DAY;

@@ -29,7 +29,7 @@ function shortestInterval({ hours, minutes, days }: ParsedSchedule): number {
   return Math.min(...withinDay, fewestDaysApart(days) * MINUTES_PER_DAY + first - last);
 }
 
-// From 2000-01-01 on, two cycles of 28 years: they contain every calendar of this century and the last twice.
+// First day (2000-01-01) of two cycles of 28 years, which contain every calendar of this century and the last twice.
 const FIRST_DAY = 10_957;
 const LAST_DAY = FIRST_DAY + 2 * 10_227;
 

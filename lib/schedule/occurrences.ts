@@ -58,7 +58,7 @@ export function occurrencesBetween(
   return summarize(next, { after, until, cap });
 }
 
-/** Counts occurrences. `next` returns the first minute at or after another, `Infinity` when there is none. */
+/** Counts occurrences. `next` returns the first occurrence at or after a minute, `Infinity` when there is none. */
 export function summarize(
   next: (from: number) => number,
   { after, until, cap }: { readonly after: Date; readonly until: Date; readonly cap: number },

@@ -107,7 +107,7 @@ export const PATTERNS: readonly Pattern[] = [
     ),
     ({ all = '', dates = '' }) => datesOf(dates, undefined, all.startsWith('on')),
   ],
-  // Behind other dates: "the 1st of each month and the 15th".
+  // A date after other dates: "the 1st of each month and the 15th".
   [sticky('(?<date>\\d{1,2}(?:st|nd|rd|th))'), ({ date = '' }) => datesOf(date, undefined, true)],
   [
     sticky('(?:(?:from|in|during) )?(?<from>{month}){to}(?<to>{month})|between (?<first>{month}) and (?<last>{month})'),
@@ -224,11 +224,11 @@ function timesIn(list: string, part: string | undefined): Meaning {
   const times = whole.map(clockTime);
   const known = times.filter((time) => time !== undefined);
   if (known.length < times.length) return refused(NO_SUCH_TIME);
-  // The first time of "at 8 and 5 pm" is hardly in the evening.
+  // Refuse "at 8 and 5 pm", where 8 is hardly meant as 8 pm.
   const isInOrder = known.every(({ hour }, at) => at === 0 || hour >= (known[at - 1]?.hour ?? 0));
   if (!isInOrder && whole.join() !== written.join()) return refused(WHICH_HALF);
   const isMidnight = written.some((each) => /^(?:12 )?midnight|past midnight/.test(each));
-  // In "at 0, 6, 12 and 18", all are on the clock of 24 hours.
+  // In "at 0, 6, 12 and 18", all times are on the clock of 24 hours.
   const is24 = half === '' && whole.some((each) => /^0|^1[3-9]|^2\d/.test(each));
   const read = is24 ? known.map((time) => ({ ...time, isCertain: true })) : known;
   return { kind: 'times', times: read, isMidnight, ...(part === undefined ? {} : { part: dayPart(part) }) };

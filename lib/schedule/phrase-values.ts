@@ -53,7 +53,7 @@ const CLOCKS: Readonly<Record<string, string>> = {
     "(?:{named}|\\d{1,2}:\\d{2}{half}?|\\d{1,2}(?:[.]\\d{2})?{half}|{num} o'?clock|(?:half|quarter) (?:past|to) (?:{num}|{named}){half}?)",
   named: '(?:(?:12 )?(?:noon|midday|midnight))',
   spoken: '(?:(?:half|quarter|five|ten|twenty|\\d{1,2})(?: minutes)? (?:past|to) (?:{num}|{named}))',
-  // Figures behind a time belong to it: "9:305", "9-10", "9 30".
+  // More figures after a time belong to it, so the time does not end before them: "9:305", "9-10", "9 30".
   end: '(?![:.]?\\d| ?-\\d| \\d\\d\\b| oh | times)',
 };
 
@@ -146,7 +146,7 @@ const PARTS: Readonly<Record<DayPart, readonly [number, number]>> = {
 
 /**
  * Reads an hour in a part of the day.
- * @param isDaily false if the night of a single day is meant, which ends on the next one
+ * @param isDaily false if the night of a single day is meant, which ends on the next day
  */
 export function onTheClock(
   { hour, minute, isCertain }: ClockTime,

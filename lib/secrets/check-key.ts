@@ -27,7 +27,7 @@ export async function checkEncryptionKey(db: Db, secrets: SecretBox): Promise<vo
     insert into encryption_check (id, sealed) values (${KNOWN.row}, ${secrets.seal('known', KNOWN)})
     on conflict (id) do nothing
   `;
-  // Another process may have sealed the text first, under another key.
+  // Read the text again, because another process may have sealed it first, under another key.
   const sealed = await readKnown(db);
   if (sealed !== undefined) assertOpens(secrets, [sealed]);
 }

@@ -9,8 +9,8 @@ import {
 } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 
-// Imported by its path, because the entry of the package also loads the bundler of workflows, a compiler and a packer.
-// An API needs none of them.
+// Import by path: the entry of the package also loads the bundler of workflows, a compiler and a packer, and an API
+// needs none of these.
 import { NativeConnection } from '@temporalio/worker/lib/connection.js';
 import type { Config } from '#lib/config/index.ts';
 import { NO_TRACING, type Tracing } from '#lib/tracing.ts';

@@ -1,4 +1,4 @@
-// Imported by path, as in `connection.ts`.
+// Import by path, for the reason given in `connection.ts`.
 import type { Logger } from '@temporalio/worker/lib/logger.js';
 import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import type { Log } from '../log.ts';

@@ -24,7 +24,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index if not exists result_reads_run_idx on result_reads (run_id);
   `);
-  // An interrupted build leaves an invalid index.
+  // Drop the invalid index that an interrupted build leaves.
   await knex.raw('drop index concurrently if exists runs_results_idx');
   await knex.raw(`
     create index concurrently runs_results_idx on runs (project_id, finished_at desc, id desc)

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * The facts of a project, which its routines get; and the version of the facts that a run got, that a routine was
- * proven with, and that its scheduled runs get.
+ * The facts of a project, which its routines receive. A run stores the version of the facts that it got; a version of a
+ * routine stores the version that it was proven with, and the version that its scheduled runs get.
  *
  * Locks: the table is new, and its foreign key blocks writers of projects while it is added. The columns have no
  * default: access exclusive on runs and routine_versions, for an instant each.

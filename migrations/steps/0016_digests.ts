@@ -30,7 +30,7 @@ export async function up(knex: Knex): Promise<void> {
     create index if not exists result_digests_due_idx on result_digests (next_at) where next_at is not null;
     create index if not exists result_digests_project_idx on result_digests (project_id);
   `);
-  // An interrupted build leaves an invalid index.
+  // Drop the invalid index that an interrupted build leaves.
   await knex.raw('drop index concurrently if exists routines_stopped_idx');
   await knex.raw(`
     create index concurrently routines_stopped_idx on routines (project_id, id desc) where state_reason is not null

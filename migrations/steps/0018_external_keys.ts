@@ -18,7 +18,7 @@ export async function up(knex: Knex): Promise<void> {
       add column if not exists managed_by text,
       add column if not exists version integer not null default 1;
   `);
-  // An interrupted build leaves an invalid index.
+  // Drop the invalid index that an interrupted build leaves.
   await knex.raw('drop index concurrently if exists routines_external_key_idx');
   await knex.raw(`
     create unique index concurrently routines_external_key_idx on routines (project_id, external_key)

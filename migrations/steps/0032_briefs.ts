@@ -31,7 +31,7 @@ export async function up(knex: Knex): Promise<void> {
     runs_follows_up_idx: `(follows_up, id) where follows_up is not null`,
   };
   for (const [name, columns] of Object.entries(indexes)) {
-    // An interrupted build leaves an invalid index.
+    // Drop the invalid index that an interrupted build leaves.
     await knex.raw(`drop index concurrently if exists ${name}`);
     await knex.raw(`create index concurrently ${name} on runs ${columns}`);
   }

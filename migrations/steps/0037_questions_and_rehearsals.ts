@@ -50,7 +50,7 @@ export async function up(knex: Knex): Promise<void> {
         check (trigger in ('schedule', 'manual', 'backfill', 'follow_up', 'rehearsal')) not valid;
     reset lock_timeout;
   `);
-  // An interrupted build leaves an invalid index.
+  // Drop the invalid index that an interrupted build leaves.
   await knex.raw('drop index concurrently if exists runs_project_rehearsal_idx');
   await knex.raw(
     `create index concurrently runs_project_rehearsal_idx on runs (project_id, id desc) where trigger = 'rehearsal'`,

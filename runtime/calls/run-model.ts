@@ -46,7 +46,7 @@ export async function runModel(call: ProviderCall, body: RunBody, sessions: Sess
   };
   const outcome = await sessions.run(JSON.stringify(job), { ...call, allowed });
   if (signal.aborted) throw signal.reason;
-  // The broker's result takes precedence over the session's.
+  // Prefer the broker's result to the session's.
   if (outcome.failure !== undefined) {
     throw new CallFailure(outcome.failure.code, outcome.failure.details);
   }

@@ -64,7 +64,7 @@ const RETRY_SECONDS = '2';
 async function handleRequest(request: IncomingMessage, response: ServerResponse, deps: ListenerDeps): Promise<void> {
   const refuse = (status: number, headers: Record<string, string> = {}) => {
     deps.metrics.refused(status);
-    // The rest of a refused body is not read.
+    // Close the connection, because the rest of a refused body is not read.
     if (!request.complete) headers['connection'] = 'close';
     response.writeHead(status, { 'content-length': '0', ...headers }).end();
   };
@@ -134,7 +134,7 @@ function answerOrUndefined(opened: OpenedRequest, deps: ListenerDeps): Begun | u
 
 /** Reads the body, up to the size of an envelope. */
 async function readEnvelope(request: IncomingMessage): Promise<{ readonly text: string } | 'too_large' | 'broken'> {
-  // A body with a larger announced length is refused before it is read.
+  // Refuse a body with a larger announced length before reading it.
   if (Number(request.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) return 'too_large';
   const chunks: Buffer[] = [];
   let bytes = 0;

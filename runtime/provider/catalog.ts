@@ -60,7 +60,7 @@ function nextCursor(body: unknown, page: ProviderFile['models']['page']): string
  */
 export async function verifyCredential(call: ProviderCall): Promise<VerifyResult> {
   const outcome = await requestJson(call, call.provider.file.verify);
-  // Some providers respond 200 without JSON, which is proof enough.
+  // Accept a 200 without JSON, with which some providers respond: the status is proof enough.
   if ('body' in outcome || outcome.failure.code === 'malformed') return ACCEPTED;
   const { code, details } = outcome.failure;
   if (code === 'credential_refused') {

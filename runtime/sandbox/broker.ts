@@ -15,7 +15,7 @@ const MAX_REQUEST_BYTES = 2 * MAX_PLAINTEXT_BYTES;
 /** Limit of an error, which has a few lines. The rest is not read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Lets one session make one request of the kind that the provider's file allows. */
+/** Permission for one session to make one request of a kind that the provider's file allows. */
 export interface BrokerJob {
   readonly provider: LoadedProvider;
   readonly allowed: readonly AllowedRequest[];
@@ -118,7 +118,7 @@ async function pass(answer: Response, response: ServerResponse): Promise<Classif
     return undefined;
   } catch (error) {
     response.destroy();
-    // A session that has left is not a failure of the provider.
+    // A session that has left is no failure of the provider.
     const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
     return isClosed ? undefined : failureOf(error);
   }

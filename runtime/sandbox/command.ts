@@ -79,12 +79,12 @@ export function bubblewrapCommand({
           : [],
       ),
       ...[PRLIMIT, ...programs].flatMap((program) => bind(program, program)),
-      // The Node that runs this process may be anywhere.
+      // Bind the Node that runs this process, which may be anywhere.
       ...bind(process.execPath, '/node'),
       ...code.flatMap((part) => bind(path.join(ROOT, part), `/app/${part}`)),
       ...(isOurs ? [] : bind(script, inside)),
       ...words(`--size ${DISK_BYTES} --tmpfs /tmp`),
-      // Only these devices: /dev/zero and /dev/shm would give memory that no limit counts.
+      // Bind only these devices: /dev/zero and /dev/shm would give memory that no limit counts.
       ...DEVICES.flatMap((device) => words(`--dev-bind ${device} ${device}`)),
       ...bind(socketPath, SOCKET_INSIDE),
       ...words('--chdir /app'),

@@ -65,7 +65,7 @@ function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: numb
     // PATH serves only to find bubblewrap, which clears the environment. Node is named by its full path.
     env: path.isAbsolute(file) ? {} : { PATH: SEARCH_PATH },
     stdio: ['pipe', 'pipe', 'pipe', ...(filter === undefined ? [] : [filter])],
-    // The process leads a group of its own, which can be killed as a whole.
+    // Make the process lead a group, which can be killed as a whole.
     detached: true,
   });
   const exited = exitOf(child);
@@ -82,14 +82,14 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // The processes of the group have ended already.
+    // Ignore a group whose processes have ended already.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
 
 function pipesOf({ stdin, stdout, stderr }: ChildProcess) {
   if (stdin === null || stdout === null || stderr === null) throw new Error('no pipes');
-  // Writing to a process that has ended fails; `exited` reports the end.
+  // Ignore errors of writing to a process that has ended: `exited` reports the end.
   stdin.on('error', () => undefined);
   return { stdin, stdout, stderr };
 }

@@ -50,12 +50,13 @@ interface Abi {
   };
 }
 
-/** Denied, with the same numbers on every architecture: the io_uring calls, the new mount calls, memfd_secret. */
+/** Denied calls that have the same numbers on every architecture: io_uring, the new mount calls, memfd_secret. */
 const SAME_EVERYWHERE = [425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 447];
 
 /**
- * Denied: fork and vfork; ptrace, process_vm_*, mount, umount2, pivot_root, unshare, setns, the keyring, bpf,
- * userfaultfd, perf_event_open; shmget, shmat and memfd_create, whose memory RLIMIT_DATA does not count.
+ * Denied calls of each architecture: fork and vfork; ptrace, process_vm_*, mount, umount2, pivot_root, unshare, setns,
+ * the keyring, bpf, userfaultfd, perf_event_open; shmget, shmat and memfd_create, whose memory RLIMIT_DATA does not
+ * count.
  */
 const ABIS: Readonly<Record<string, Abi>> = {
   x64: {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CODE_ROOT } from './command.ts';
 
-/** Entry of a session in the source. */
+/** Entry of a session that runs from the sources. */
 export const SESSION_SOURCE = 'runtime/session/session.ts';
 /** Folders with bundles: of `npm run build`, and of tests. */
 export const BUILT = 'dist';

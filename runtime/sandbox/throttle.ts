@@ -117,7 +117,7 @@ const LOWEST = 19;
 async function lowerPriority(family: readonly number[]): Promise<boolean> {
   const threads = await Promise.all(family.map((pid) => readdir(`/proc/${pid}/task`).catch(() => [])));
   for (const thread of threads.flat()) lowerThread(Number(thread));
-  // The last process of the family runs inside the sandbox, in the same autogroup as the code of the session.
+  // Lower the group of the family's last process, which runs inside the sandbox, as the code of the session does.
   return lowerGroup(family.at(-1));
 }
 
@@ -134,7 +134,7 @@ async function lowerGroup(pid: number | undefined): Promise<boolean> {
     await writeFile(`/proc/${pid}/autogroup`, String(LOWEST));
     return true;
   } catch (error) {
-    // The kernel refuses more than ten such changes a second from ordinary users.
+    // Try again later: the kernel refuses more than ten such changes a second from ordinary users.
     return !(error instanceof Error && 'code' in error && error.code === 'EAGAIN');
   }
 }

@@ -14,7 +14,7 @@ export interface LimitWords {
   readonly resetInSeconds?: string | undefined;
 }
 
-/** Longest wait after a burst of requests. A longer one means that the allowance is used up. */
+/** Longest wait after a burst of requests. A longer wait means that the allowance is used up. */
 const LONGEST_BURST_MS = 10 * 60_000;
 
 /**

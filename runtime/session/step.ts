@@ -33,12 +33,12 @@ export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): 
     }
     if (idle.signal.aborted) return { failure: { code: 'timeout', details: {} } };
     const [joined, own] = await Promise.all([stream.finishReason, stream.rawFinishReason]);
-    // A stream without an explicit end broke off.
+    // Count a stream without an explicit end as broken off.
     if (joined === 'error' || joined === 'interrupted' || (joined === 'other' && own === undefined)) {
       return { failure: BROKEN_OFF };
     }
-    // The library turns unknown finish reasons into `other` and reads a pause as an end. The run gets the original
-    // words.
+    // Give the run the original word: the library turns unknown finish reasons into `other` and reads a pause as an
+    // end.
     const finishReason = joined === 'other' || own === 'pause_turn' ? (own ?? joined).slice(0, MAX_WORD) : joined;
     const [text, response, calls, usage] = await Promise.all([
       stream.text,

@@ -42,7 +42,7 @@ export function createJournal(
   const dropOldResults = database.prepare(
     'update calls set result = null where finished_at < ? and result is not null',
   );
-  // The newest results are kept, as many as fit into the limit on bytes.
+  // Keep the newest results, as many as fit into the limit on bytes.
   const dropResultsBeyond = database.prepare(`
     update calls set result = null where request_id in (
       select request_id from (

@@ -39,7 +39,7 @@ export function createLease(
   return {
     renew(epoch) {
       if (epoch < stored.current()) return false;
-      // A process that was suspended may read this envelope before its timer fires.
+      // Check first: a process that was suspended may read this envelope before its timer fires.
       check();
       if (epoch > stored.current()) {
         stored.raise(epoch);

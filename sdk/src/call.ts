@@ -53,7 +53,7 @@ export class Call<T> implements Promise<T> {
     return this.#data().finally(settled);
   }
 
-  /** Created on demand: a rejected promise that no caller awaits would count as an unhandled rejection. */
+  /** Creates the promise on demand: a rejected promise that no caller awaits would count as an unhandled rejection. */
   async #data(): Promise<T> {
     const { data } = await this.#reply;
     return data;

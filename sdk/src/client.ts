@@ -11,9 +11,9 @@ import { Transport } from './transport.ts';
 import { webhooks } from './webhooks.ts';
 
 export interface RasOptions {
-  /** An API key of one project. Default `RAS_API_KEY` of the environment. */
+  /** An API key of one project. By default the value of `RAS_API_KEY` in the environment. */
   readonly apiKey?: string | undefined;
-  /** Address of the service. Default `RAS_API_URL` of the environment. */
+  /** Address of the service. By default the value of `RAS_API_URL` in the environment. */
   readonly baseUrl?: string | undefined;
   /** Time for each attempt at a call. Default 60 seconds. */
   readonly timeoutMs?: number | undefined;
@@ -21,7 +21,7 @@ export interface RasOptions {
   readonly maxRetries?: number | undefined;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Returns each number that JavaScript would round as an `ExactNumber`. Default false. */
+  /** True to return each number that JavaScript would round as an `ExactNumber`. Default false. */
   readonly exactNumbers?: boolean | undefined;
 }
 

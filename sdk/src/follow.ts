@@ -9,7 +9,7 @@ export interface RunStateEvent {
   readonly event: 'state';
   readonly data: Shape<'Run'>;
   /**
-   * A later call can continue after this id by `lastEventId`. Undefined if streams are blocked and the run is read at
+   * Id after which a later call can continue, as `lastEventId`. Undefined if streams are blocked and the run is read at
    * intervals.
    */
   readonly id: string | undefined;
@@ -41,13 +41,13 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
   /** The `id` of the last event seen; the stream continues after it. */
   readonly lastEventId?: string | undefined;
-  /** True also yields text events. */
+  /** True to yield text events too. */
   readonly text?: boolean | undefined;
 }
 
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds to wait for the end of the run before `TimeoutError`. Default: no limit. */
+  /** Milliseconds to wait for the end of the run before `TimeoutError`. By default there is no limit. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -111,7 +111,8 @@ export async function* followRun(
       signal?.throwIfAborted();
       if (!isTemporary(error)) throw error;
       if (error instanceof RateLimitError) {
-        // All allowed streams are open, and a read that waits would count as one more.
+        // Read the run at intervals without waiting: all allowed streams are open, and a waiting read would count as
+        // one more.
         failures = times.attempts;
         follower.waitSeconds = 0;
       }
@@ -204,7 +205,7 @@ function signOf({ event, id, data, retryMs }: StreamedEvent, follower: Follower)
 async function* poll({ transport, runId, signal, times, waitSeconds }: Follower) {
   let readAt = -Infinity;
   for (let count = 0; count < times.polls; count += 1) {
-    // No pause after a read that has waited.
+    // Do not pause after a read that has waited.
     await pause(Math.max(readAt + times.poll - Date.now(), 0), signal);
     readAt = Date.now();
     const run = await transport.send('readRun', {

@@ -1,7 +1,10 @@
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 import type { OperationId, PutOptions } from './types.ts';
 
-/** If the service asks for a longer wait, the call is not retried, and the caller gets the error with the wait. */
+/**
+ * The longest wait before a retry. If the service asks for a longer wait, the caller gets the error, which states the
+ * wait.
+ */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 const FIRST_PAUSE_MS = 500;

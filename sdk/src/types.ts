@@ -43,9 +43,9 @@ export type Body<Id extends OperationId> = operations[Id] extends {
 export interface CallOptions {
   /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Time for each attempt. By default the client's: 60 seconds. */
+  /** Time for each attempt. By default the time that the client has: 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** Retries after a failure that may pass. By default the client's: 2. */
+  /** Retries after a failure that may pass. By default the number that the client has: 2. */
   readonly maxRetries?: number | undefined;
 }
 
@@ -55,12 +55,16 @@ export interface ReadRunOptions extends CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Idempotency key. For 24 hours the same key and body return the first response. Default a new key. */
+  /**
+   * Idempotency key. For 24 hours the same key and body return the first response. By default each call has a new key.
+   */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface ChangeOptions extends CallOptions {
-  /** The `etag` of `.withResponse()`. After another change the call fails with `PreconditionFailedError`. */
+  /**
+   * The `etag` of `.withResponse()`. If the resource has changed since, the call fails with `PreconditionFailedError`.
+   */
   readonly ifMatch?: string | undefined;
 }
 

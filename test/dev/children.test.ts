@@ -15,7 +15,7 @@ import { exists, identify, isRunning, parentOf } from '#dev/stack/processes.ts';
 import type { ProcessIdentity } from '#dev/stack/processes.ts';
 
 import { firstLine } from './fixtures/first-line.ts';
-import { PATIENCE_MS } from '#test/support/properties.ts';
+import { FULL_SIZE, PATIENCE_MS } from '#test/support/properties.ts';
 
 const SCRIPT = fileURLToPath(new URL('fixtures/supervisor.ts', import.meta.url));
 const IDLE = 'setInterval(() => {}, 1000)';
@@ -97,7 +97,7 @@ describe('children under supervision', () => {
     },
   );
 
-  it('a process that ignores the request to end is killed after a grace period', async () => {
+  it.runIf(FULL_SIZE)('a process that ignores the request to end is killed after a grace period', async () => {
     const { supervisor, children } = await start([STUBBORN]);
     await sleep(300);
     supervisor.kill('SIGTERM');
@@ -105,7 +105,7 @@ describe('children under supervision', () => {
     expect(isRunning(children[0]!)).toBe(false);
   });
 
-  it('a normal exit that forgets them leaves none behind', async () => {
+  it.runIf(FULL_SIZE)('a normal exit that forgets them leaves none behind', async () => {
     const { supervisor, children } = await start([IDLE]);
     supervisor.stdin!.write('exit\n');
     await once(supervisor, 'exit');
@@ -123,7 +123,7 @@ describe('children under supervision', () => {
     if (grandchild) await expect.poll(() => exists(grandchild)).toBe(false);
   });
 
-  it('the next start works at once after kill -9, while the watchdog is still at work', async () => {
+  it.runIf(FULL_SIZE)('the next start works at once after kill -9, while the watchdog is still at work', async () => {
     const { supervisor, children } = await start([STUBBORN, STUBBORN]);
     await sleep(300);
     supervisor.kill('SIGKILL');
@@ -147,22 +147,25 @@ describe('children under supervision', () => {
     await gone(children[0]!);
   });
 
-  it.runIf(onLinux)('when supervisor and watchdog are both killed, the next start stops the survivors', async () => {
-    const { supervisor, children } = await start([IDLE]);
-    const watchdog = await watchdogOf(supervisor.pid!);
-    supervisor.kill('SIGSTOP');
-    process.kill(watchdog.pid, 'SIGKILL');
-    supervisor.kill('SIGKILL');
-    await once(supervisor, 'exit');
-    await sleep(200);
-    expect(isRunning(children[0]!)).toBe(true);
+  it.runIf(FULL_SIZE && onLinux)(
+    'when supervisor and watchdog are both killed, the next start stops the survivors',
+    async () => {
+      const { supervisor, children } = await start([IDLE]);
+      const watchdog = await watchdogOf(supervisor.pid!);
+      supervisor.kill('SIGSTOP');
+      process.kill(watchdog.pid, 'SIGKILL');
+      supervisor.kill('SIGKILL');
+      await once(supervisor, 'exit');
+      await sleep(200);
+      expect(isRunning(children[0]!)).toBe(true);
 
-    const messages: string[] = [];
-    const next = await superviseChildren({ dataDir, log: (message) => messages.push(message) });
-    expect(isRunning(children[0]!)).toBe(false);
-    expect(messages).toEqual(['Stopping what an earlier start left: child 0']);
-    await next.stopAll();
-  });
+      const messages: string[] = [];
+      const next = await superviseChildren({ dataDir, log: (message) => messages.push(message) });
+      expect(isRunning(children[0]!)).toBe(false);
+      expect(messages).toEqual(['Stopping what an earlier start left: child 0']);
+      await next.stopAll();
+    },
+  );
 
   it('a process that has the pid of an old child is left alone', async () => {
     const stranger = spawn('sleep', ['100']);
@@ -228,7 +231,7 @@ describe('children under supervision', () => {
     await expect(children.spawn(options)).rejects.toThrow('everything is stopping');
   });
 
-  it('the end of the npm that runs the script stops everything', async () => {
+  it.runIf(FULL_SIZE)('the end of the npm that runs the script stops everything', async () => {
     // npm runs scripts through such an inner shell; the outer shell stands in for npm.
     const inner = `${process.execPath} "$@"; true`;
     const { supervisor, children } = await start([IDLE], ['sh', '-c', `sh -c '${inner}' sh "$@"; true`, 'sh'], {

@@ -17,6 +17,7 @@ import type { Postgres } from '#dev/stack/postgres.ts';
 import { identify, isRunning } from '#dev/stack/processes.ts';
 
 import { firstLine } from './fixtures/first-line.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 const OWNER = fileURLToPath(new URL('fixtures/postgres-owner.ts', import.meta.url));
 
@@ -76,7 +77,7 @@ describe('the embedded Postgres', () => {
     await expect(query(url.href, 'select 1')).rejects.toThrow('password authentication failed');
   });
 
-  it('finds its data again after a stop', async () => {
+  it.runIf(FULL_SIZE)('finds its data again after a stop', async () => {
     const { pid } = running!;
     await running!.stop();
     expect(identify(pid)).toBeUndefined();
@@ -92,7 +93,7 @@ describe('the embedded Postgres', () => {
     await running!.stop();
   });
 
-  it('takes over from a server whose owner was killed', async () => {
+  it.runIf(FULL_SIZE)('takes over from a server whose owner was killed', async () => {
     const owner = spawn(process.execPath, [OWNER, dataDir, String(port)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -147,16 +148,19 @@ describe('the embedded Postgres', () => {
     await children.stopAll();
   });
 
-  it.runIf(process.getuid?.() === 0)('runs for root inside a folder that is closed to everybody else', async () => {
-    const closed = mkdtempSync(join(tmpdir(), 'ras-postgres-closed-'));
-    const postgres = await startPostgres({
-      dataDir: join(closed, 'data'),
-      port: await freePort(),
-      log: () => {},
-    });
-    expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-    await postgres.stop();
-    expect(statSync(closed).mode & 0o777).toBe(0o700);
-    rmSync(closed, { recursive: true });
-  });
+  it.runIf(FULL_SIZE && process.getuid?.() === 0)(
+    'runs for root inside a folder that is closed to everybody else',
+    async () => {
+      const closed = mkdtempSync(join(tmpdir(), 'ras-postgres-closed-'));
+      const postgres = await startPostgres({
+        dataDir: join(closed, 'data'),
+        port: await freePort(),
+        log: () => {},
+      });
+      expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+      await postgres.stop();
+      expect(statSync(closed).mode & 0o777).toBe(0o700);
+      rmSync(closed, { recursive: true });
+    },
+  );
 });

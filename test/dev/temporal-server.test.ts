@@ -11,6 +11,7 @@ import { identify } from '#dev/stack/processes.ts';
 import { ensureTemporalBinary } from '#dev/stack/temporal/binary.ts';
 import { startTemporal } from '#dev/stack/temporal/server.ts';
 import type { Temporal } from '#dev/stack/temporal/server.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 let binary: string;
 let dataDir: string;
@@ -63,7 +64,7 @@ describe('the Temporal development server', () => {
     );
   });
 
-  it('finds its workflows again after kill -9', async () => {
+  it.runIf(FULL_SIZE)('finds its workflows again after kill -9', async () => {
     process.kill(running!.pid, 'SIGKILL');
     await expect.poll(() => identify(running!.pid)).toBeUndefined();
     running = await startTemporal({ binary, dataDir, port, uiPort: null, log: () => {} });
@@ -106,7 +107,7 @@ describe('the Temporal development server', () => {
     expect(temporaryFolders()).toEqual([]);
   });
 
-  it('runs in a temporary folder that goes with it', async () => {
+  it.runIf(FULL_SIZE)('runs in a temporary folder that goes with it', async () => {
     const temporal = await startTemporal({
       binary,
       dataDir: undefined,

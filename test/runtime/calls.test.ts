@@ -40,24 +40,26 @@ function settled(promises: readonly Promise<unknown>[]) {
   );
 }
 
+const [MANY, SOME] = FULL_SIZE ? [50, 25] : [8, 4];
+
 describe('the same request', () => {
-  test('is executed once, asked a hundred times, at once and afterwards', async () => {
+  test('is executed once, however often it is asked for, at once and afterwards', async () => {
     const { client, instanceId, runtime } = await open();
     rig.providers.control.script({ kind: 'slow', pauseMs: 20 });
     const call = runOn(rig, instanceId);
-    const at = await settled(Array.from({ length: 50 }, () => client.run(call)));
-    const after = await settled(Array.from({ length: 25 }, () => client.run(call)));
+    const at = await settled(Array.from({ length: MANY }, () => client.run(call)));
+    const after = await settled(Array.from({ length: SOME }, () => client.run(call)));
     await runtime.stop();
     const second = await open();
     expect(second.instanceId).toBe(instanceId);
-    const restarted = await settled(Array.from({ length: 25 }, () => second.client.run(call)));
+    const restarted = await settled(Array.from({ length: SOME }, () => second.client.run(call)));
     const all = [...at, ...after, ...restarted];
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(all[0]).toMatchObject({ value: { finishReason: 'stop' } });
     expect(asked()).toBe(1);
   });
 
-  test('is executed once when a recorded envelope is sent again, a hundred times and after a restart', async () => {
+  test('is executed once when a recorded envelope is sent again and again, also after a restart', async () => {
     const { runtime, instanceId } = await open();
     rig.providers.control.script({ kind: 'slow', pauseMs: 20 });
     const { lease, body, credential, ...rest } = runOn(rig, instanceId);
@@ -79,10 +81,10 @@ describe('the same request', () => {
       return last;
     };
     const times = (count: number, port: number) => Promise.all(Array.from({ length: count }, () => replay(port)));
-    const before = [...(await times(50, runtime.port)), ...(await times(25, runtime.port))];
+    const before = [...(await times(MANY, runtime.port)), ...(await times(SOME, runtime.port))];
     await runtime.stop();
     const second = await open();
-    const all = [...before, ...(await times(25, second.runtime.port))];
+    const all = [...before, ...(await times(SOME, second.runtime.port))];
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(all[0]).toMatchObject({ type: 'result', value: { finishReason: 'stop' } });
     expect(asked()).toBe(1);

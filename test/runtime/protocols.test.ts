@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseExact } from '#lib/exact-json/parse.ts';
 import type { RuntimeClient } from '#lib/runtime-client/index.ts';
 import type { Runtime } from '#runtime/start.ts';
-import { FULL_SIZE } from '#test/support/properties.ts';
+import { oneOfEach, FULL_SIZE } from '#test/support/properties.ts';
 import { BODY, callOn, createRig, runOn, SLOTS, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -27,6 +27,25 @@ const WEATHER = {
     additionalProperties: false,
   },
 };
+
+type Status = readonly [
+  number,
+  Record<string, string>,
+  string,
+  { readonly retryable?: boolean; readonly [field: string]: unknown },
+];
+
+/** Statuses, each with its headers, and the code and the details that become of it. */
+const STATUSES: readonly Status[] = [
+  [401, {}, 'credential_refused', { status: 401 }],
+  [403, {}, 'credential_refused', { status: 403 }],
+  [402, {}, 'usage_limit', { status: 402, resetAt: null }],
+  [400, {}, 'model_error', { status: 400, retryable: false }],
+  [500, {}, 'model_error', { status: 500, retryable: true }],
+  [503, { 'retry-after': '7' }, 'model_error', { retryable: true, retryAfterMs: 7_000 }],
+  [429, { 'retry-after': '7' }, 'rate_limited', { status: 429, retryAfterMs: 7_000 }],
+  [307, { location: 'http://127.0.0.1:1/' }, 'model_error', { status: 307 }],
+];
 
 describe.each(SLOTS)('a model step on %s', (provider) => {
   /** On each change only one protocol is tested for behaviour that all three share. */
@@ -109,7 +128,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     expect(sent).toContain('18446744073709551615');
   });
 
-  test('says which calls are invalid', async () => {
+  common('says which calls are invalid', async () => {
     rig.providers.control.script({
       kind: 'tool-calls',
       calls: [
@@ -133,22 +152,16 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     expect(usage.inputTokens).toBeLessThanOrEqual(10 ** 9);
   });
 
-  common.each([
-    [401, {}, 'credential_refused', { status: 401 }],
-    [403, {}, 'credential_refused', { status: 403 }],
-    [402, {}, 'usage_limit', { status: 402, resetAt: null }],
-    [400, {}, 'model_error', { status: 400, retryable: false }],
-    [500, {}, 'model_error', { status: 500, retryable: true }],
-    [503, { 'retry-after': '7' }, 'model_error', { retryable: true, retryAfterMs: 7_000 }],
-    [429, { 'retry-after': '7' }, 'rate_limited', { status: 429, retryAfterMs: 7_000 }],
-    [307, { location: 'http://127.0.0.1:1/' }, 'model_error', { status: 307 }],
-  ])('tells status %i %j apart: %s', async (status, headers, code, details) => {
-    const secretText = 'the provider wrote this';
-    rig.providers.control.script({ kind: 'error', status, headers, body: { error: secretText } });
-    const error = await run().catch((failure: unknown) => failure);
-    expect(error).toMatchObject({ name: 'CallFailure', code, details });
-    expect(JSON.stringify([error, String(error)])).not.toContain(secretText);
-  });
+  common.for(oneOfEach(STATUSES, ([, , code, details]) => [code, details.retryable]))(
+    'tells status %i %j apart: %s',
+    async ([status, headers, code, details]) => {
+      const secretText = 'the provider wrote this';
+      rig.providers.control.script({ kind: 'error', status, headers, body: { error: secretText } });
+      const error = await run().catch((failure: unknown) => failure);
+      expect(error).toMatchObject({ name: 'CallFailure', code, details });
+      expect(JSON.stringify([error, String(error)])).not.toContain(secretText);
+    },
+  );
 
   common('waits as long as a number of seconds or an HTTP date says, and ignores other dates', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000);

@@ -15,6 +15,7 @@ import { checkPlaces, checkSandbox } from '#runtime/sandbox/check-sandbox.ts';
 import { createSandbox, type Sandbox } from '#runtime/sandbox/sandbox.ts';
 import { HAS_BUBBLEWRAP, WHY_SKIPPED } from './bubblewrap.ts';
 import { createRig, runOn } from './rig.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 function inside(file: string) {
   return path.join(import.meta.dirname, 'inside', file);
@@ -60,7 +61,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
     expect(got).toEqual([]);
   });
 
-  test('the same attempts do succeed outside, where they can', async () => {
+  test.runIf(FULL_SIZE)('the same attempts do succeed outside, where they can', async () => {
     const server = createTcpServer((socket) => socket.end()).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');

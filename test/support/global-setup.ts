@@ -116,6 +116,8 @@ async function startServers(): Promise<Servers> {
           uiPort: null,
           log: () => undefined,
           spawn,
+          // A pause of a tenth of a second would last for a second.
+          dynamicConfig: { 'history.timerProcessorMaxTimeShift': 0 },
         }),
       ),
     ]);

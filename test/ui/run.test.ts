@@ -23,7 +23,7 @@ The title of **/pricing** is new, and two pages are gone:
 
 Next: look at the hero image of \`/pricing\`.`;
 
-const test = dashboardTest({ env: { TEMPORAL_UI_URL: 'https://temporal.example.com/' } })
+const test = dashboardTest()
   .extend('key', { scope: 'file' }, ({ person }) => person.key())
   .extend('tools', { scope: 'file' }, async ({ uiPort: _port }, { onCleanup }) => {
     const server = await startHostileTools();

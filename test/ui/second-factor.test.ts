@@ -4,7 +4,7 @@ import { ageCodes, ageProofs, giveRole } from '#test/support/given.ts';
 import { signUp } from '#test/support/people.ts';
 import { addSecondFactor, codeOf } from '#test/support/second-factor.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { photograph, sequence } from './support/photograph.ts';
+import { sequence } from './support/photograph.ts';
 import { signInByForm } from './support/steps/accounts.ts';
 
 const test = dashboardTest();
@@ -164,19 +164,11 @@ test('an owner has the sessions of a member prove who they are, and ends what pr
 }) => {
   const [owner, member] = [await signUp(service), await signUp(service)];
   await giveRole(service.deps.database, owner.organizationId, member.userId, 'member');
-  await photograph(visit, 'members', [
-    {
-      name: 'end-sessions',
-      path: `/p/${owner.projectId}/settings?tab=members`,
-      as: owner,
-      act: async (page) => {
-        await page.getByRole('button', { name: 'Sign out Test Person' }).click();
-        await page.getByRole('dialog').waitFor();
-      },
-    },
-  ]);
-  const { page } = await visit(`/p/${owner.projectId}/settings?tab=members`, { as: owner });
+  const watched = await visit(`/p/${owner.projectId}/settings?tab=members`, { as: owner });
+  const { page } = watched;
   await page.getByRole('button', { name: 'Sign out Test Person' }).click();
+  await page.getByRole('dialog').waitFor();
+  await sequence('members')(watched, 'end-sessions');
   await page.getByRole('checkbox', { name: 'Also end the access of this member’s programs here' }).click();
   await page.getByRole('button', { name: 'End sessions' }).click();
   await page.getByText('1 session, 0 API keys and 0 assistants ended').waitFor();

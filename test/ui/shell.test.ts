@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { newEmail, PASSWORD, signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
@@ -20,7 +21,7 @@ test('keys lead to every page, and do nothing while the user types', async ({ vi
   expect(page.url()).toMatch(/\/runs$/);
 });
 
-test('the palette goes to a page, and to a routine by its name', async ({ visit, person }) => {
+test.runIf(FULL_SIZE)('the palette goes to a page, and to a routine by its name', async ({ visit, person }) => {
   await createRoutine(person.session.with({ 'X-Project-Id': person.projectId }), {
     name: 'Watch the harbour',
   });
@@ -33,23 +34,26 @@ test('the palette goes to a page, and to a routine by its name', async ({ visit,
   await page.waitForURL(/\/routines\/rtn_/);
 });
 
-test('everything in the frame can be reached and used by the keyboard alone', async ({ visit, person }) => {
-  const { page, settled } = await visit(`/p/${person.projectId}/settings`, { as: person });
-  await settled();
-  await page.keyboard.press('Tab');
-  expect(await focused(page)).toBe('Skip to the page');
-  const seen: string[] = [];
-  for (let count = 0; count < 16; count += 1) {
+test.runIf(FULL_SIZE)(
+  'everything in the frame can be reached and used by the keyboard alone',
+  async ({ visit, person }) => {
+    const { page, settled } = await visit(`/p/${person.projectId}/settings`, { as: person });
+    await settled();
     await page.keyboard.press('Tab');
-    seen.push(await focused(page));
-  }
-  for (const name of ['Switch project', 'Search', 'Home', 'Routines', 'Runs', 'API keys']) {
-    expect(
-      seen.some((text) => text.includes(name)),
-      name,
-    ).toBe(true);
-  }
-});
+    expect(await focused(page)).toBe('Skip to the page');
+    const seen: string[] = [];
+    for (let count = 0; count < 16; count += 1) {
+      await page.keyboard.press('Tab');
+      seen.push(await focused(page));
+    }
+    for (const name of ['Switch project', 'Search', 'Home', 'Routines', 'Runs', 'API keys']) {
+      expect(
+        seen.some((text) => text.includes(name)),
+        name,
+      ).toBe(true);
+    }
+  },
+);
 
 test('two tabs stay in two projects', async ({ visit, person }) => {
   const made = await person.session.post('/v1/projects', {

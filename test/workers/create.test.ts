@@ -1,6 +1,7 @@
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type Service } from '#test/support/service.ts';
+import { untilReached } from '#workers/until.ts';
 import { createWorkers } from '#workers/worker.ts';
 
 let service: Service;
@@ -25,4 +26,25 @@ test('when one of the workers cannot be created, its error is thrown and the oth
   });
   await expect(creating).rejects.toThrow('poller behavior must be at least 1');
   await connection.close();
+});
+
+test('a namespace that does not exist is told, and waited for by no worker', async () => {
+  const { config, deps } = service;
+  const { TEMPORAL_ADDRESS: address } = config;
+  const start = async () => {
+    const connection = await NativeConnection.connect({ address });
+    const workers = await createWorkers({
+      connection,
+      namespace: 'no-such-namespace',
+      taskQueue: config.TEMPORAL_TASK_QUEUE,
+      concurrency: 2,
+      shutdownGraceSeconds: 1,
+      deps,
+    });
+    await workers.run();
+  };
+  const { signal } = new AbortController();
+  await expect(untilReached(start, { address, log: deps.log, signal })).rejects.toThrow(
+    'Namespace no-such-namespace is not found',
+  );
 });

@@ -158,7 +158,7 @@ test.runIf(FULL_SIZE)('a worker that waits for Temporal ends at once when it is 
   expect(worker.output()).toContain('worker stopped');
 });
 
-test('a namespace that does not exist ends the worker, which says so', async () => {
+test.runIf(FULL_SIZE)('a namespace that does not exist ends the worker, which says so', async () => {
   const worker = workers.launch({ TEMPORAL_NAMESPACE: 'no-such-namespace' });
   await worker.until('worker failed');
   expect(await worker.end('SIGTERM')).toBe(1);

@@ -138,40 +138,43 @@ describe.each(CLOCKS)('a clock that is an hour %s', (_name, seconds) => {
   });
 });
 
-describe.each(CLOCKS)("people's own model accounts and a clock that is an hour %s", (_name, seconds) => {
-  let fixture: ModelFixture;
-  let workers: WorkerProcesses;
-  beforeAll(async () => {
-    fixture = await startModelFixture();
-    workers = workerProcesses(fixture.service);
-    await workers.start({ ...fixture.env(), ...clock(seconds) }, WRONG);
-  });
-  afterAll(async () => {
-    await workers?.close();
-    await fixture?.close();
-  });
+describe.runIf(FULL_SIZE).each(CLOCKS)(
+  "people's own model accounts and a clock that is an hour %s",
+  (_name, seconds) => {
+    let fixture: ModelFixture;
+    let workers: WorkerProcesses;
+    beforeAll(async () => {
+      fixture = await startModelFixture();
+      workers = workerProcesses(fixture.service);
+      await workers.start({ ...fixture.env(), ...clock(seconds) }, WRONG);
+    });
+    afterAll(async () => {
+      await workers?.close();
+      await fixture?.close();
+    });
 
-  test('an account is connected, keeps the life of its token, and answers a run', async () => {
-    const url = await startApi(workers, seconds, fixture.env());
-    const person = await signUp({ url, config: fixture.service.config });
-    const session: ApiClient = person.session.with({ 'X-Project-Id': person.projectId });
-    const account = await connectByDevice(fixture, session);
-    const stored = await storedRow(fixture, account.id);
-    const lifeSeconds = (Number(stored['credential_expires_at']) - Date.now()) / 1_000;
-    expect(Math.abs(lifeSeconds - Number(stored['credential_life_seconds']))).toBeLessThan(HOUR_SECONDS / 4);
-    fixture.authorizationServer.control.tokenRequests.length = 0;
-    const { data: models } = await session.get('/v1/models');
-    const model = models.find((each: { connectionId: string | null }) => each.connectionId === account.id);
-    const run = await runOnce(
-      session,
-      await createRoutine(session, {
-        model: { provider: model.provider, connectionId: account.id, modelId: model.modelId },
-      }),
-    );
-    expect(run).toMatchObject({ state: 'succeeded', reason: null });
-    expect(fixture.authorizationServer.control.tokenRequests).toEqual([]);
-  });
-});
+    test('an account is connected, keeps the life of its token, and answers a run', async () => {
+      const url = await startApi(workers, seconds, fixture.env());
+      const person = await signUp({ url, config: fixture.service.config });
+      const session: ApiClient = person.session.with({ 'X-Project-Id': person.projectId });
+      const account = await connectByDevice(fixture, session);
+      const stored = await storedRow(fixture, account.id);
+      const lifeSeconds = (Number(stored['credential_expires_at']) - Date.now()) / 1_000;
+      expect(Math.abs(lifeSeconds - Number(stored['credential_life_seconds']))).toBeLessThan(HOUR_SECONDS / 4);
+      fixture.authorizationServer.control.tokenRequests.length = 0;
+      const { data: models } = await session.get('/v1/models');
+      const model = models.find((each: { connectionId: string | null }) => each.connectionId === account.id);
+      const run = await runOnce(
+        session,
+        await createRoutine(session, {
+          model: { provider: model.provider, connectionId: account.id, modelId: model.modelId },
+        }),
+      );
+      expect(run).toMatchObject({ state: 'succeeded', reason: null });
+      expect(fixture.authorizationServer.control.tokenRequests).toEqual([]);
+    });
+  },
+);
 
 /** Starts a receiver of webhooks on this machine. */
 async function startReceiver() {

@@ -48,7 +48,7 @@ function stateOf({ isCurrent, isNew }: KnownBuild, open: number): BuildStatus['s
   return isNew ? 'new' : 'drained';
 }
 
-/** Status of a deployment before Temporal has seen a worker with a build. */
+/** Status of the error while Temporal has not yet seen a worker with a build. */
 const NOT_FOUND: ReadonlySet<number> = new Set([5]);
 
 async function knownBuilds({ client, name }: Deployment) {

@@ -18,7 +18,7 @@ try {
   }
   if (wanted !== undefined) {
     const found = builds.find(({ buildId }) => buildId === wanted);
-    // Temporal forgets builds that were drained long ago.
+    // Count an unknown build as drained, because Temporal forgets builds that were drained long ago.
     const isDrained = found === undefined || found.state === 'drained';
     console.log(`Build ${wanted} is ${isDrained ? 'drained: its workers can be stopped' : found.state}.`);
     process.exitCode = isDrained ? 0 : 1;

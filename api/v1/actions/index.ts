@@ -47,7 +47,7 @@ const listActions = route('GET /v1/actions', {
 const readAction = route('GET /v1/actions/:actionId', {
   id: 'readAction',
   summary: 'Read a held call',
-  // A fence loses invisible characters, which the text of the arguments has as escapes.
+  // Leave `arguments` out: a fence loses invisible characters, which the text of the arguments has as escapes.
   mcp: { toolset: 'actions', view: Object.keys(actionDetail.shape).filter((name) => name !== 'arguments') },
   scope: 'runs:read',
   params,

@@ -68,7 +68,8 @@ const createConnection = route('POST /v1/connections', {
 });
 
 /**
- * Refuses this service's own address with a clear error. `/mcp` would refuse the calls: runs could start runs for ever.
+ * Refuses this service's own address with a clear error. `/mcp` refuses the calls too, because runs could start runs
+ * for ever.
  */
 function assertElsewhere(url: string, { config }: Deps): void {
   const isOwn = originOf(url) === originOf(config.PUBLIC_URL);

@@ -51,7 +51,7 @@ function workflowUrl(
   { id, state, startedAt }: Pick<RunDetail, 'id' | 'state' | 'startedAt'>,
   { TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace }: WorkflowUrlConfig,
 ): string | null {
-  // A run that was cancelled or skipped in the queue may have no workflow. A run whose preflight failed has one.
+  // A run that was cancelled or skipped in the queue may have no workflow; a run that failed before its start has one.
   const hadWorkflow = startedAt !== null || state === 'failed';
   if (ui === undefined || !hadWorkflow) return null;
   return `${ui.replace(/\/$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/${id}`;

@@ -122,7 +122,7 @@ async function put(writer: Writer, change: Change, etag: string | null): Promise
   } catch (error) {
     if (fieldsOf(error)['name'] !== 'PreconditionFailedError') throw error;
     const now = await findNow(writer, change);
-    // Some changes, such as a pause, make a new version with the same content.
+    // Write again over a new version with the same content, which some changes make, such as a pause.
     const isSame = now !== undefined && found !== null && isAsWanted(now, found, false);
     if (!isSame || now.etag === undefined || now.etag === etag) throw error;
     return put(writer, change, now.etag);
@@ -164,7 +164,7 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
   const now = await findNow({ ras, signal, ...writer }, change);
   const base = { kind, key, id, notes: [] };
   const result = kind === 'routine' ? ('archived' as const) : ('deleted' as const);
-  // Leaves alone routines that people have taken over or changed since the plan.
+  // Leave alone routines that people have taken over or changed since the plan.
   if (now === undefined || id === null) {
     return { ...base, result, message: 'it was gone already' };
   }
@@ -196,7 +196,7 @@ export function checkedPlan(saved: unknown, current: Plan): Plan {
   }
   const seen = current.changes.flatMap((change): Change[] => {
     const { etag, found } = before.get(nameOf(change)) ?? {};
-    // A file that was deleted after the plan was made is not applied.
+    // Leave out a file that was deleted after the plan was made.
     if (etag === undefined) return [];
     const isThere = typeof etag === 'string';
     return [{ ...change, etag: isThere ? etag : null, found: isThere ? fieldsOf(found) : null }];

@@ -21,7 +21,7 @@ export interface Change {
   readonly id: string | null;
   /** The key before a move; null without a move. */
   readonly movedFrom: string | null;
-  /** The version at the time of the plan; null for a new one. */
+  /** The version at the time of the plan; null for a new resource. */
   readonly etag: string | null;
   /** An active or paused routine becomes a draft, and needs a new proof. */
   readonly returnsToDraft: boolean;

@@ -78,7 +78,7 @@ async function refusalsOf(
     });
   } catch (error) {
     if (fieldsOf(error)['name'] !== 'BadRequestError') throw error;
-    // Stand-ins next to faulty fields may not fit together.
+    // Report nothing if a field is faulty, because its stand-in may not fit the other fields.
     return faulty.size > 0 ? [] : [{ file, message: String(fieldsOf(error)['message']) }];
   }
 }

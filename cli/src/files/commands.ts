@@ -178,7 +178,7 @@ async function apply(context: Context, file: string | undefined, options: ApplyO
   if (prune) checkPrune(plan, pruneAll);
   const origin = prove ? await dashboardUrl(context) : '';
   const isWritten = ({ action }: Change) => (action === 'orphan' ? prune : action !== 'unchanged');
-  // A stored plan has been reviewed already.
+  // Ask only about a new plan, because a stored plan has been reviewed already.
   if (file === undefined && plan.changes.some(isWritten)) {
     for (const line of renderPlan(plan).split('\n')) context.say(line);
     if (!yes) await confirmed(context, 'Apply this?');

@@ -13,7 +13,7 @@ export interface HeadedDocument {
   readonly head: Head;
   /** The text, without the one line break that ends the file. */
   readonly body: string;
-  /** Returns the line and column of a field: of its name, or of its value. */
+  /** Returns the line and column of a field's name or of its value. */
   place(path: FieldPath, of: 'name' | 'value'): { line: number; column: number };
   /** Returns the file with another head and text; comments stay. */
   rewritten(head: Head, body: string): string;
@@ -128,7 +128,7 @@ export function parseYaml(file: string, yaml: string, linesBefore: number) {
   if (faults.length === 0 && document.contents !== null && !isMap(document.contents)) {
     faults.push({ ...at(0), message: 'has to be fields, each `name: value`' });
   }
-  // The parser finds several faults at the place where it gives up.
+  // Keep one fault for each place: the parser finds several where it gives up.
   const places = new Set<string>();
   const found = faults.filter(({ line, column }) => places.size < places.add(`${line}:${column}`).size);
   if (found.length > 0) throw new FaultyFiles(firstOf(found));

@@ -42,7 +42,7 @@ export interface LocalItem {
   readonly faulty: ReadonlySet<string>;
 }
 
-/** All fields that people set, under their API names, as the service stores them; with `instructions`. */
+/** All fields that people set, under their API names and as the service stores them, including `instructions`. */
 export type Content = Readonly<Record<string, unknown>>;
 
 /** Fills in the defaults of a file. */

@@ -41,7 +41,7 @@ export async function readProject(folder: string, environment?: string): Promise
 }
 
 /**
- * Reads the files of a folder for a command that cannot work with faulty ones.
+ * Reads the files of a folder for a command that cannot work with faulty files.
  * @throws {FaultyFiles}
  */
 export async function readSoundProject(folder: string, environment?: string): Promise<LocalProject> {
@@ -57,7 +57,7 @@ function faultsOf(item: Omit<LocalItem, 'faulty'>, settings: Settings): { faults
   const { schema, text } = KINDS[kind];
   const { head, body } = document;
   const place: Place = (at, of) => document.place(at, of);
-  // A fault of a value from `ras.yaml` is reported in `ras.yaml`.
+  // Leave out faults of values from `ras.yaml`, which are reported in `ras.yaml`.
   const own = schemaFaults(schema, headWith(item, settings)).filter(
     ({ path: [field] }) => field === undefined || Object.hasOwn(head, field),
   );

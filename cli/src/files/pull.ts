@@ -84,7 +84,7 @@ function giveKeys(remote: RemoteProject, wanted: readonly Summary[], { items }: 
     for (const item of [...items, ...remote.summaries]) {
       if (item.kind === kind && item.key !== null) taken.add(item.key);
     }
-    // The oldest gets the key without a number.
+    // Begin with the oldest resource, which gets the key without a number.
     for (const summary of wanted.toReversed()) {
       if (summary.kind !== kind || summary.key !== null) continue;
       const key = freeKey(summary.name, taken, kind);

@@ -5,11 +5,11 @@ import { contentOfRemote, type Content } from './kinds.ts';
 
 /** A routine or skill of the service. */
 export interface RemoteItem extends Summary {
-  /** The key is new, and the service does not know it yet. */
+  /** True when the key is new, so that the service does not know it yet. */
   readonly isNew: boolean;
   /** State of a routine; undefined for a skill. */
   readonly state: string | undefined;
-  /** The routine is active, and its scheduled runs take outdated texts of its skills. */
+  /** True when the routine is active and its scheduled runs take outdated texts of its skills. */
   readonly isBehind: boolean;
   /** The last change outside the files since the last apply. */
   readonly drift: Drift | null;
@@ -38,7 +38,7 @@ export class RemoteProject {
   readonly #ras: Ras;
   /** Routines and skills as listed, each with its new key if it got one. */
   summaries: readonly Summary[];
-  /** Slugs of curated skills, also their former ones. */
+  /** Slugs of curated skills, including former slugs. */
   readonly curated: ReadonlySet<string>;
   readonly #given = new Set<string>();
 

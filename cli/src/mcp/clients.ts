@@ -33,7 +33,7 @@ export interface Where extends Pick<World, 'cwd' | 'env'> {
 
 const SET_KEY = `Set ${KEY_VARIABLE} where you start it, to an API key of the project.`;
 
-/** The clients and their configuration. None gets a key, because the file is often committed. */
+/** The clients and their configuration. No configuration gets a key, because the file is often committed. */
 export const CLIENTS: Readonly<Record<string, McpClient>> = {
   'claude-code': {
     file: ({ cwd }) => path.join(cwd, '.mcp.json'),

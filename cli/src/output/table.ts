@@ -3,7 +3,7 @@ import { plainLine } from './plain.ts';
 export interface Column<T> {
   readonly title: string;
   readonly value: (row: T) => string | number | null | undefined;
-  /** `right` for numbers. Default left. */
+  /** `right` for numbers. Other columns are aligned left. */
   readonly align?: 'right';
   /** True if values are never cut, such as ids that a user copies. */
   readonly whole?: true;

@@ -81,7 +81,7 @@ export function registerRun(parent: Command, context: Context): void {
     .option('--rehearse', 'call only tools that read; the other calls are listed and not made')
     .action(async (given: string, options: StartOptions) => {
       const variables = variablesOf(options.var);
-      // A faulty time is reported before anything is started.
+      // Report a faulty time before anything is started.
       timeoutOf(options.timeout);
       const body = { variables, ...(options.rehearse === true ? ({ mode: 'rehearse' } as const) : {}) };
       const run = await withRoutine(context, given, (ras, id) => ras.routines.run(id, body));

@@ -42,7 +42,7 @@ function logForPeople({ out }: Context): (event: RunEvent | RunTextEvent) => voi
       return;
     }
     if (event.event === 'state') {
-      // The sentence about the end of the run has more detail.
+      // Leave out the end of the run: the sentence that follows says more about it.
       if (event.data.finishedAt === null) out.text(lineOf(event));
       return;
     }

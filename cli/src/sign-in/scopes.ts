@@ -4,7 +4,7 @@ import { fieldsOf } from '../failure.ts';
 /** An id that does not exist, so that a write with it is refused either for its scope or for its id. */
 const NOTHING = 'none';
 
-/** A call for each scope that changes nothing. */
+/** For each scope, a call that changes nothing. */
 const PROBES: Readonly<Record<string, (ras: Ras) => PromiseLike<unknown>>> = {
   'models:read': (ras) => ras.models.list(),
   'routines:read': (ras) => ras.routines.list({ limit: 1 }).page(),

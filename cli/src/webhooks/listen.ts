@@ -37,7 +37,7 @@ export async function listen(
     const page = await newest(ras, routineId);
     for (const { id } of page.filter((run) => !hasEnded(run))) open.add(id);
     const listed = new Set(page.map(({ id }) => id));
-    // A run that waited long is not among the newest when it ends.
+    // Read older open runs too: a run that waited long is not among the newest when it ends.
     const older = await Promise.all([...open].filter((id) => !listed.has(id)).map((id) => ras.runs.read(id)));
     for (const run of [...older, ...page.toReversed()]) {
       if (!hasEnded(run) || ended.has(run.id)) continue;

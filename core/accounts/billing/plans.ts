@@ -50,7 +50,7 @@ export function runsAtATimeOf(rule: PlanRule): Sql {
   `;
 }
 
-/** Tells whether the actor may write: API keys on pro and scale only, a person's session on any plan. */
+/** Tells whether the actor may write: an API key on pro and scale only, and a person's session on any plan. */
 export function mayWrite(plan: Plan, actor: 'key' | 'session'): boolean {
   return actor === 'session' || PLANS[plan].apiWrites;
 }

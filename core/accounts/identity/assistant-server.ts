@@ -75,14 +75,14 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     allowUnauthenticatedClientRegistration: registersClients,
     accessTokenExpiresIn: HOUR,
     refreshTokenExpiresIn: 30 * DAY,
-    // A repeated request gets the same response: the first response may be lost, or two workers of an assistant may
+    // Give a repeated request the same response: the first response may be lost, or two workers of an assistant may
     // ask.
     refreshTokenReuseInterval: 30,
     prefix: {
       opaqueAccessToken: tokenPrefix(productTag, 'access'),
       refreshToken: tokenPrefix(productTag, 'refresh'),
     },
-    // A hosted assistant calls for all of its people from a few addresses.
+    // Allow many requests from one address: a hosted assistant calls for all of its people from a few addresses.
     rateLimit: {
       authorize: { window: 60, max: 60 },
       token: { window: 60, max: 600 },

@@ -207,7 +207,7 @@ const SIGN_UP_REFUSALS = {
 async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise<void> {
   if (mode === 'open') return;
   if (mode === 'invited') {
-    // The library reports a body that cannot be parsed.
+    // Leave a body that cannot be parsed to the library, which reports it.
     const { email = '', invitation } = signUpBody.safeParse(body).data ?? {};
     if (invitation !== undefined && (await isInvited(db, email, invitation))) return;
   }

@@ -32,7 +32,7 @@ export interface AuthSettings {
   readonly leaveOrganizations: (userId: string) => Promise<void>;
   /** Ends everything that programs may do in a person's name: API keys, terminals and assistants. */
   readonly endPrograms: (userId: string) => Promise<void>;
-  /** Replaces the library's scrypt. Each of its hashes takes a twentieth of a second, on purpose. */
+  /** Replaces the library's scrypt, which takes a twentieth of a second for each hash, on purpose. */
   readonly passwords?: PasswordHashes | undefined;
   /** Receives the library's warnings. Without a log the warnings are dropped. */
   readonly log?: Log;
@@ -70,8 +70,8 @@ export function authOptions(settings: AuthSettings) {
     secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
-    // Unexpected errors are thrown to this service's error handling. After a faulty request of an assistant, the person
-    // gets a page with an explanation.
+    // Throw unexpected errors to this service's error handling. After a faulty request of an assistant, the person gets
+    // a page with an explanation.
     onAPIError: { throw: true, errorURL: `${settings.uiOrigin}/authorize` },
     logger: authLogger(log),
     hooks: authHooks({ database, signUp: settings.signUp, browsers, endPrograms: settings.endPrograms, log }),
@@ -80,7 +80,7 @@ export function authOptions(settings: AuthSettings) {
       minPasswordLength: 10,
       maxPasswordLength: 128,
       password: twoAtATime(settings.passwords ?? SLOW_HASHES),
-      // A session in the response would show whether the address had an account.
+      // Return no session, because it would show whether the address had an account.
       autoSignIn: false,
       requireEmailVerification: mails !== undefined,
       revokeSessionsOnPasswordReset: true,
@@ -100,7 +100,7 @@ export function authOptions(settings: AuthSettings) {
     },
     advanced: {
       cookiePrefix: cookiePrefix(settings),
-      // The library would add `__Secure-`, which lets other hosts of the domain set the cookie. `__Host-` does not.
+      // Leave the prefix out: the library would add `__Secure-`, which lets other hosts of the domain set the cookie.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
@@ -111,7 +111,7 @@ export function authOptions(settings: AuthSettings) {
     rateLimit: {
       enabled: true,
       customRules: {
-        // This service counts sign-ins itself, by account and browser.
+        // The library does not count sign-ins: this service counts them, by account and browser.
         '/sign-in/email': false,
         '/delete-user': { window: 10, max: 3 },
         '/reset-password': { window: 10, max: 10 },

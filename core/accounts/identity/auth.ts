@@ -43,7 +43,7 @@ const decided = z.object({ url: z.string() });
 
 /** Sets up better-auth (email and password). A person who signs in and has no organization gets a new organization. */
 export function createAuth(settings: AuthSettings): Auth {
-  // The library checks addresses by zod's own pattern, which refuses top-level domains in scripts other than Latin.
+  // Replace zod's own pattern, which the library uses: it refuses top-level domains in scripts other than Latin.
   z.regexes.email.test = (address) => EMAIL_PATTERN.test(address);
   const auth = betterAuth({
     ...authOptions(settings),
@@ -85,7 +85,7 @@ export function createAuth(settings: AuthSettings): Auth {
           throw error;
         });
       if (found === null) return undefined;
-      // The session began before the service had a mail server: the person signs in again and gets a mail.
+      // Refuse a session from before the service had a mail server: the person signs in again and gets a mail.
       if (needsVerifiedAddress && !found.user.emailVerified) return undefined;
       const { id, userId, provenAt } = found.session;
       return { id, userId, provenAt, setCookies: headers.getSetCookie() };

@@ -26,8 +26,8 @@ interface KeyCredential {
 /**
  * Finds a presented key and counts the request against its rate limit, in one statement, because every request needs
  * both. Only a matching hash is counted, so a guesser cannot use up the limit of a key. Requests of one key that arrive
- * together share one statement, which begins after the last of them has arrived. Otherwise each would wait for the lock
- * on the key's counter: 16 connections would get half the requests a second.
+ * together share one statement, which begins after the last of them has arrived. Otherwise each request would wait for
+ * the lock on the key's counter: 16 connections would serve half as many requests a second.
  */
 export async function authenticateKey(db: Db, tag: string, presented: string): Promise<KeyCredential | undefined> {
   const key = readApiKey(tag, presented);
@@ -37,7 +37,7 @@ export async function authenticateKey(db: Db, tag: string, presented: string): P
   const { count, resetSeconds: reset, ...credential } = shared;
   return {
     ...credential,
-    // Only the first of the requests records the use of the key.
+    // Record the use of the key for the first of the requests only.
     stale: credential.stale && place === 0,
     use: { count: count - callers + place + 1, resetSeconds: reset },
   };

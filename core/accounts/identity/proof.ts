@@ -62,7 +62,7 @@ export function freshProof(settings: AuthSettings): BetterAuthPlugin {
           matcher: ({ path = '' }) => NEED_PROOF.has(path) || TAKE_PASSWORD.has(path),
           handler: createAuthMiddleware(async (ctx) => {
             const found = await getSessionFromCtx(ctx);
-            // The operation itself refuses a request without a session.
+            // Leave a request without a session to the operation itself, which refuses it.
             if (found === null) return;
             if (isFresh(sessionWithProof.parse(found.session).provenAt)) return;
             const isPasswordEnough =

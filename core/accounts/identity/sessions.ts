@@ -82,8 +82,8 @@ export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number
 ];
 
 /**
- * Deletes people who have not confirmed their address in 30 days. Only for a service with a mail server, because
- * otherwise no address can be confirmed. People with a membership or a session stay: they may have signed up before
+ * Deletes people who have not confirmed their address in 30 days. A service without a mail server must not call this,
+ * because no address can be confirmed there. People with a membership or a session stay: they may have signed up before
  * there was a mail server.
  */
 export function forgetUnconfirmed(db: Db, limit: number): Promise<number> {

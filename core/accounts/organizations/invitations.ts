@@ -212,7 +212,7 @@ export async function acceptInvitation(
     where i.token_hash = ${hashInvitationToken(token)} and i.expires_at > now() and u.id = ${by.id}
   `;
   const { id, organizationId, role } = invited;
-  // Locks the organization before the invitation, as `createInvitation` does, so that the two cannot deadlock.
+  // Lock the organization before the invitation, as `createInvitation` does, so that the two cannot deadlock.
   await lockOrganization(tx, organizationId).catch(() => {
     throw new AppError('invitation_not_found');
   });

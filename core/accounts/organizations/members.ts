@@ -91,7 +91,7 @@ export async function endMembership(
 }
 
 /**
- * Removes a person who deletes their account from an organization.
+ * Takes a person who deletes their account out of an organization.
  * @throws {AppError} `organization_not_found`, `last_owner`
  */
 export async function leaveOrganization(tx: Db, by: Actor, member: Member): Promise<void> {

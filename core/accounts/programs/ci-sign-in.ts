@@ -86,7 +86,7 @@ async function verified({ outbound }: CiDeps, token: string, issuer: string): Pr
   }
 }
 
-/** Codes of `jose` for a response of the issuer that has no keys, and for none in time. */
+/** Codes of `jose` for an issuer's response without keys, and for no response in time. */
 const UNREADABLE: ReadonlySet<string> = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
 
 function unreadable(): AppError {

@@ -19,7 +19,7 @@ interface Approval extends Access {
 }
 
 /**
- * Mails a person that a program got access in their name, in the transaction that gives the access. A thief of their
+ * Mails a person that a program got access in their name, in the transaction that gives the access: a thief of their
  * session could give access that outlasts the session. No one can unsubscribe from this mail.
  */
 export async function mailApproval(tx: Db, approval: Approval): Promise<void> {

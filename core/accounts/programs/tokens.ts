@@ -60,7 +60,7 @@ export async function authenticateMcpToken(
   return {
     ...access,
     clientName: shownName({ name }),
-    // An admin who gave the scope may be only a member by now.
+    // Leave out scopes that the person may no longer give: an admin may have become a member.
     scopes: role === 'member' ? scopes.filter((scope) => scope.endsWith(':read')) : scopes,
   };
 }

@@ -130,7 +130,7 @@ export async function patchOrganization(
 ): Promise<OrganizationSettings> {
   const key = { userId: by.id, id };
   const before = await readOrganization(tx, key);
-  // Locks the organization before the role, in the same order as changes of members do.
+  // Lock the organization before the role, in the same order as changes of members do.
   await lockOrganization(tx, id);
   const role = await assertAdmin(tx, { organizationId: id, userId: by.id });
   const isDemandChanged = requiresSecondFactor !== undefined && requiresSecondFactor !== before.requiresSecondFactor;

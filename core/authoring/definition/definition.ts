@@ -11,7 +11,7 @@ import { HELD_CALLS, limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-/** Names of built-ins that were added later. Older routines may have variables with these names. */
+/** Names of newer built-ins: an older routine may have a variable with one of these names. */
 const LATER: ReadonlySet<string> = new Set(['actions', 'answers']);
 const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => !LATER.has(name));
 
@@ -135,8 +135,8 @@ const resultKey = z
 
 /**
  * The material fields of a routine: everything that its runs receive, and their rights. A change makes a new revision,
- * which no manual run has proven yet, so the routine returns to draft. Tools of connections are material too, with
- * policies in separate tables. Name, times, budget and recipients of mail are not material.
+ * which no manual run has proven yet, so the routine returns to draft. Tools of connections are material too; separate
+ * tables store their policies. Name, times, budget and recipients of mail are not material.
  */
 export const DEFINITION = {
   instructions: {

@@ -5,7 +5,7 @@ export interface Said {
   readonly label: string;
   /** Help in a sentence or two. */
   readonly help?: string;
-  /** Unit of the number: "steps", "seconds". */
+  /** Unit of a number, such as "steps" or "seconds". */
   readonly unit?: string;
   /** Text shown in the empty field. */
   readonly placeholder?: string;
@@ -86,7 +86,7 @@ export function creationOf<T extends Fields>(fields: T): { [K in keyof T]: T[K][
   return mapped(fields, ({ schema }) => schema) as { [K in keyof T]: T[K]['schema'] };
 }
 
-/** Returns the shape of the fields in a patch, without defaults, before the patch is made partial. */
+/** Returns the shape of the fields in a patch, without defaults. The caller makes the fields optional. */
 export function patchOf<T extends Fields>(fields: T): { [K in keyof T]: Patched<T[K]> } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
   return mapped(fields, ({ schema, merged }) => {

@@ -5,7 +5,7 @@ import type { Frozen } from './field.ts';
 
 const MAX_ARGUMENTS_LENGTH = 16_000;
 
-/** A gate: the value to check before a run, and the condition to wake the model. One of `tool` and `url` is null. */
+/** A gate: the value to check before a run, and the condition that wakes the model. One of `tool` and `url` is null. */
 const gateShape = {
   tool: z
     .strictObject({

@@ -4,7 +4,7 @@ import type { Fields, Said } from './field.ts';
 /** `limits.abnormalFactor` compares a run with the median of at most this many runs. */
 export const MEDIAN_OF_RUNS = 20;
 
-/** A run below this many tokens is cheap and is not compared with others. */
+/** A run below this many tokens is cheap and is not compared with other runs. */
 export const ABNORMAL_FROM_TOKENS = 20_000;
 
 export const limits = z.strictObject({

@@ -17,7 +17,7 @@ export const BUILT_IN_VARIABLES = [
 ] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
-/** Returns the placeholders without a value, each once. `gate.value` has a value only if the routine has a gate. */
+/** Returns each placeholder without a value once. `gate.value` has a value only if the routine has a gate. */
 export function unknownPlaceholders(
   instructions: string,
   variables: Readonly<Record<string, string>>,
@@ -60,7 +60,7 @@ function valueOf(
   variables: Readonly<Record<string, string>>,
   builtIns: Readonly<Record<BuiltInVariable, string>>,
 ): string | undefined {
-  // A routine may have a variable that is older than the built-in of the same name.
+  // Prefer the variable, which may be older than the built-in of the same name.
   if (Object.hasOwn(variables, name)) return variables[name];
   return isBuiltIn(name) ? builtIns[name] : undefined;
 }

@@ -53,7 +53,7 @@ export function checkPatterns(checks: readonly ResultCheck[]): void {
   if (issues.length > 0) throw invalid(issues);
 }
 
-/** JSON Pointers to a list in the data of a result, and to the identity of its items. */
+/** JSON Pointers to a list in the data of a result, and to the identity of the list's items. */
 export interface ResultKey {
   /** Pointer from the data to the list; empty if the data is the list. */
   readonly list: string;

@@ -10,7 +10,7 @@ export const SCHEDULE_LIMITS = {
   jitterSeconds: 183 * 86_400,
 };
 
-/** Five cron fields, and their time zone. */
+/** Five cron fields and their time zone. */
 export const scheduleFields = {
   schedule: z.string().max(200).meta({ description: 'Five cron fields, or @hourly to @yearly.', example: '0 7 * * 1' }),
   timezone: z.string().max(100).meta({ description: 'IANA name.', example: 'Europe/Berlin' }),
@@ -48,7 +48,7 @@ const budget = z.strictObject({
 
 /**
  * Fields that people set outside the definition: times, budget and recipients of mail. None of these fields is
- * material. Each is stored in a column of `routines` with its name, or in one column for each part.
+ * material. Each field is stored in a column of `routines` with its name, or in one column for each part.
  */
 export const SETTINGS = {
   name: {

@@ -5,7 +5,7 @@ import { isJsonObject } from '#lib/json.ts';
 import { DEFINITION } from './definition.ts';
 import { looseOf, shortFields, type Field, type Fields, type ValuesOf } from './field.ts';
 
-/** Reads and writes the columns `definition` of `routines` and `routine_versions` for one table of fields. */
+/** Reads and writes the columns `definition` of `routines` and `routine_versions` for one set of fields. */
 export interface DefinitionForm<V> {
   readonly names: readonly (keyof V & string)[];
   /** Returns only the fields of the definition from a routine or a version. */
@@ -30,7 +30,7 @@ export interface StoredDefinition<V> {
   readonly blocked: string | null;
 }
 
-/** Makes the functions that store the fields of a table. */
+/** Makes the functions that store and read a set of fields. */
 export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf<T>> {
   type V = ValuesOf<T>;
   type Name = keyof V & string;
@@ -87,7 +87,7 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
 /** The functions for all material fields. */
 export const definitionForm = storedForm(DEFINITION);
 
-/** Names of everything material in a routine, as a comparison of two versions lists them. */
+/** Names of all material parts of a routine, as a comparison of two versions lists them. */
 export const VERSION_FIELDS = [...definitionForm.names, 'tools'] as const;
 export type VersionField = (typeof VERSION_FIELDS)[number];
 

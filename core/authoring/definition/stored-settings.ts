@@ -17,11 +17,11 @@ const SETTING_COLUMNS: readonly StoredColumn[] = Object.entries<Setting>(SETTING
 
 /** The columns of the settings in `routines`. */
 export const settingsForm = {
-  /** The names, in the order of `values`. */
+  /** Names of the columns, in the order of `values`. */
   names: raw(SETTING_COLUMNS.map(({ name }) => name).join(', ')),
   /** Selects the settings of a row, each under its name. */
   columns: raw(Object.entries<Setting>(SETTINGS).map(selected).join(', ')),
-  /** The values, for an `insert` into the columns of `names`. */
+  /** The values of the columns `names`, for an `insert`. */
   values: (settings: RoutineSettings): Sql => join(SETTING_COLUMNS.map((column) => valueOf(column, settings))),
   /** Assigns all settings, for an `update`. */
   assignments: (settings: RoutineSettings): Sql =>

@@ -5,15 +5,15 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run sends its model, in characters: instructions, skills, facts, form of the result, previous
+ * The most characters of text that a run sends its model: instructions, skills, facts, form of the result and previous
  * result.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 
-/** Limits the part of a result that the next run receives, in characters. */
+/** The most characters of a result that the next run receives. */
 export const MAX_CARRIED_LENGTH = 12_000;
 
-/** Limits the values of all variables together, in characters. */
+/** The most characters that the values of all variables have together. */
 const MAX_VARIABLES_LENGTH = 100_000;
 
 export interface PromptParts {

@@ -24,7 +24,7 @@ const DRAFTS: ThrottleRule = { name: 'draft', limit: 60, windowSeconds: 60 * 60 
 const ATTEMPTS = 2;
 /** The most output tokens of one attempt, reasoning included. */
 const MAX_OUTPUT = 4_000;
-/** Time of one attempt. Two attempts end before clients give up, after 60 s. */
+/** The longest time of one attempt, so that two attempts end before clients give up after 60 s. */
 const ATTEMPT_MS = 25_000;
 
 export interface ModelDraft {
@@ -82,7 +82,7 @@ const NOT_ASKED: ModelDraft = { drafted: undefined, spent: null };
 const REFUSAL_TOKENS = 300;
 const spentAtMost = { cachedInputTokens: 0, outputTokens: MAX_OUTPUT, reasoningTokens: 0, estimated: true };
 
-/** Keeps the descriptions of the skills that fit the sentence best, so that a small model can read the list. */
+/** Removes all descriptions except those of the ten best fitting skills, so that a small model can read the list. */
 function shortened(sentence: string, skills: OwnLists['skills']): OwnLists['skills'] {
   const best = new Set(bestMatches(contentWords(sentence), skills, (each) => each).slice(0, 10));
   return skills.map((each) => (best.has(each) ? each : { ...each, description: '' }));

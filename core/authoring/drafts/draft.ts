@@ -144,7 +144,7 @@ function whenAsked(when: PhraseReading): string[] {
 /** Makes a draft without a model, from the words of the sentence and the skill that fits them best. */
 function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists): DraftedFields {
   const phrase = reading.kind === 'read' ? reading.phrase : '';
-  // A placeholder would need a value.
+  // Replace double braces by single braces, because a placeholder would need a value.
   const whole = withoutUnseen(sentence)
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/\{\{+|\}\}+/g, (braces) => braces.charAt(0))

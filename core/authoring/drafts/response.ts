@@ -136,8 +136,8 @@ function inventsNumber(when: string, sentence: string): boolean {
 }
 
 /**
- * Tells whether a text is a sentence and not a name or id: it has more than two words, or a script that may write no
- * spaces.
+ * Tells whether a text is a sentence and not a name or id: it has more than two words, or a script that may be written
+ * without spaces.
  */
 function isPhrase(text: string): boolean {
   return [...text.matchAll(/\p{L}+/gu)].length > 2 || /[^\p{Script=Latin}\P{L}]{4}/u.test(text);

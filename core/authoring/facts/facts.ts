@@ -69,8 +69,8 @@ export const KEPT_FACTS = 100;
 const FORGET_EVERY = 20;
 
 /**
- * Deletes versions beyond the newest hundred, because a program can write facts ten times a second. Keeps versions that
- * a kept run was given, or that a routine's proof or activation names.
+ * Deletes versions beyond the newest hundred, because a program can write facts ten times a second. Keeps each version
+ * that a stored run was given, or that the proof or the activation of a routine names.
  */
 async function forgetFacts(
   tx: Db,

@@ -34,7 +34,7 @@ export function listFactsVersions(db: Db, projectId: string, page: Page): Promis
   `;
 }
 
-/** Reads a version with the text before it. @throws {AppError} `facts_version_not_found` */
+/** Reads a version with the text of the version before. @throws {AppError} `facts_version_not_found` */
 export function readFactsVersion(db: Db, projectId: string, version: number): Promise<FactsVersion> {
   return db.rowOr<FactsVersion>('facts_version_not_found')`
     select ${summaryColumns}, f.text, p.text as before
@@ -58,7 +58,7 @@ export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: 
   )`;
 }
 
-/** Deletes at most `limit` versions of facts of deleted projects; returns how many. */
+/** Deletes at most `limit` versions of facts of deleted projects, and returns their number. */
 export function forgetFactsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with own as (

@@ -16,7 +16,7 @@ export interface ChangeCounts {
 }
 
 /**
- * The difference between two results. Unless it is truncated, applying it to the earlier items gives the later items.
+ * The difference between two results. A difference that is not truncated turns the earlier items into the later items.
  */
 export interface Changes {
   /** The key by which items were matched; null if the data was compared as a whole. */
@@ -68,7 +68,7 @@ function itemsOf(data: unknown, by: ResultKey | null): Items {
   return read.items;
 }
 
-/** Finds the differences. The order of items and data outside the list do not matter. */
+/** Finds the differences. Neither the order of the items nor data outside the list matters. */
 export function findChanges(before: Items, after: Items, by: ResultKey | null): Changes {
   const added = missingFrom(before, after);
   const removed = missingFrom(after, before);
@@ -81,7 +81,7 @@ export function findChanges(before: Items, after: Items, by: ResultKey | null): 
   return { by, counts, added, removed, changed, truncated: false };
 }
 
-/** The counts of two equal results as JSON, for statements that compare recorded changes. */
+/** The counts of changes between two equal results as JSON, for statements that compare recorded changes. */
 export const NO_CHANGES = JSON.stringify({ added: 0, removed: 0, changed: 0 } satisfies ChangeCounts);
 
 export function areNone({ counts: { added, removed, changed } }: Pick<Changes, 'counts'>): boolean {

@@ -23,7 +23,7 @@ export type RunWarning = keyof typeof RUN_WARNINGS;
 export interface CheckResult {
   readonly type: ResultCheckType;
   readonly passed: boolean;
-  /** Describes the finding of the check, without words of the result. */
+  /** The finding of the check, without words of the result. */
   readonly detail: string;
 }
 
@@ -42,8 +42,8 @@ export interface RunOutcome {
 }
 
 /**
- * Returns how soon the result of a run should be read: `none` if the run had nothing to report, else as the model
- * stated, else by whether the data has changed. Null unless the run succeeded.
+ * Returns how soon the result of a run should be read: `none` if the run had nothing to report, else the urgency that
+ * the model stated, else an urgency that depends on whether the data has changed. Null unless the run succeeded.
  */
 export function urgencyOf({
   outcome,
@@ -60,16 +60,16 @@ export function urgencyOf({
   return changes !== null && changes.against !== null && areNone(changes) ? 'none' : 'normal';
 }
 
-/** The facts that checks look at. */
+/** The facts on which checks decide. */
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /** For each check with a pattern, by its index: whether the result matches; undefined if the search took too long. */
+  /** Whether the result matches each check's pattern, by the check's index; undefined if the search took too long. */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }
 
-/** Decides which of its routine's checks a run passes. The same evidence always gets the same results. */
+/** Decides which checks of the routine a run passes. The same evidence always gets the same results. */
 export function decideChecks(checks: readonly ResultCheck[], evidence: Evidence): CheckResult[] {
   return checks.map((check, index) => ({
     type: check.type,
@@ -108,7 +108,7 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
   }
 }
 
-/** Checks of the content of a report. A run with nothing to report skips these checks, but not the others. */
+/** Checks of the content of a report. A run with nothing to report skips these checks, but not the other checks. */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
 
 function matching(found: boolean | undefined, wanted: boolean): Finding {

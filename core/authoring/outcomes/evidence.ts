@@ -17,7 +17,7 @@ export function asksForCalls(checks: readonly ResultCheck[]): boolean {
 }
 
 /**
- * Counts the calls of a run. All of them are recorded once the last step is recorded. A refused call of `finish` did
+ * Counts the calls of a run. All calls are recorded once the last step is recorded. A refused call of `finish` did
  * nothing, so it does not count; a held call has not succeeded.
  */
 export function countCalls(db: Db, runId: string): Promise<CallCount[]> {

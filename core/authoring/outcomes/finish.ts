@@ -36,7 +36,7 @@ export type Finish =
       readonly summary: string;
       /**
        * The stated urgency; undefined if there is none. An unknown urgency is dropped, because no result is refused for
-       * it.
+       * its urgency.
        */
       readonly urgency: Urgency | undefined;
       /** JSON text of the result; null when the call has none. */
@@ -88,7 +88,7 @@ function readNext(
   { mayComplete, mayPutOffHours }: EndRule,
   now: Date,
 ): NextRuns | string | undefined {
-  // Servers with strict schemas have models write null for what they leave out.
+  // Read null as an argument left out: servers with strict schemas make models write null for such arguments.
   const final = asked ?? false;
   if (final === false && nextNotBefore === null) return undefined;
   if (typeof final !== 'boolean') return 'final must be true or false';
@@ -107,7 +107,7 @@ function readNext(
 const INSTANT = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/i)
-  // `Date` reads 31 November as 1 December.
+  // Check the date separately, because `Date` reads 31 November as 1 December.
   .refine((text) => z.iso.date().safeParse(text.slice(0, 10)).success);
 
 /** Returns the result as JSON text. A model often sends its result as JSON text already. */
@@ -140,7 +140,7 @@ export function wasReminded(transcript: readonly ModelMessage[]): boolean {
   return reminderIn(transcript) !== -1;
 }
 
-/** Returns the text that the model wrote before the reminder, which would have been the result; null without a text. */
+/** Returns the text before the reminder, which the model wrote as the result; null without a text. */
 export function textBeforeReminder(transcript: readonly ModelMessage[]): string | null {
   const message = transcript[reminderIn(transcript) - 1];
   const text = message === undefined ? '' : textOf(message);

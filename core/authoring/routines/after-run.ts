@@ -4,7 +4,7 @@ import { routineStatesBefore } from './states.ts';
 
 /**
  * Updates the routine of a run that ends: last run, failures in a row, the pause after too many. This piece of the
- * statement that ends the run reads its CTE `ended` (`routine_id`, `routine_revision`, `trigger`). The CTE `routine`
+ * statement that ends the run reads the CTE `ended` (`routine_id`, `routine_revision`, `trigger`). The CTE `routine`
  * returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this run paused
  * the routine.
  * @param end.ownFault whether a failure is the routine's own fault. Other failures neither count nor clear the count
@@ -59,11 +59,11 @@ const counted = sql`case when ended.trigger = 'schedule' then r.consecutive_fail
 const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
             and r.consecutive_failures + 1 >= r.pause_after_failures)`;
 
-/** State reason of a routine whose last run declared the work complete. Clients can switch on this word. */
+/** State reason of a routine whose last run declared the work complete. Clients can branch on this word. */
 const COMPLETED = 'completed';
 
 /**
- * Updates the routine, and pauses it under a condition. The routine is locked before the update, so that
+ * Updates the routine, and pauses the routine if `to.pauses` holds. The routine is locked before the update, so that
  * exactly one of two runs that end at the same time pauses it.
  */
 function withPause(to: { failures: Sql; pauses: Sql; because: Sql; notBefore: Sql }): Sql {

@@ -121,8 +121,8 @@ export function stopRoutine(
 /**
  * Archives every routine of a project that is being deleted, erases their addresses and secrets, and skips their
  * waiting runs.
- * @returns the ids of all its routines
- * @throws {AppError} `routines_active` while one is on its schedule
+ * @returns the ids of all routines of the project
+ * @throws {AppError} `routines_active` while a routine is on its schedule
  */
 export async function retireRoutines(
   { emit }: Pick<Core, 'emit'>,

@@ -9,8 +9,8 @@ const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.proj
 
 /**
  * Selects the id of the latest manual run that has succeeded with the present version of a row of `routines` and with
- * the routine's own variables. Other variables would prove another text. Once retention has deleted the run, the
- * version still has its id.
+ * the routine's own variables. Other variables would prove another text. The version keeps the id after retention has
+ * deleted the run.
  */
 export const proofRunId = sql`coalesce((
         select p.id from runs p
@@ -30,7 +30,8 @@ export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<b
 }
 
 /**
- * Selects whether a manual run has succeeded with the present version and any variables; null unless draft or paused.
+ * Selects whether a manual run has succeeded with the present version and any variables; null unless the routine is a
+ * draft or paused.
  */
 export const hasSucceeded = sql`case when state in ('draft', 'paused') then exists (select from runs p where ${succeeded}) end`;
 

@@ -8,7 +8,7 @@ import { insertVersions } from './versions.ts';
 
 export const PROPOSAL_STATES = ['open', 'taken', 'dropped'] as const;
 
-/** Reasons for dropping a proposal: a closed list, on which clients can switch. */
+/** Reasons for dropping a proposal. The list is closed, so that clients can branch on a reason. */
 export const DROP_REASONS = {
   run_failed: 'its run failed',
   run_cancelled: 'the run was cancelled',
@@ -67,7 +67,7 @@ export function insertProposal(
   `;
 }
 
-/** Reads the latest proposal of a routine. @throws {AppError} `proposal_not_found` when the latest has another id */
+/** Reads a routine's latest proposal. @throws {AppError} `proposal_not_found` when the proposal has another id */
 export async function readProposal(
   db: Db,
   { projectId, routineId, id }: { readonly projectId: string; readonly routineId: string; readonly id: string },

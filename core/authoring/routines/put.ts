@@ -17,7 +17,8 @@ import {
 import { routineWarnings } from './warnings.ts';
 
 /**
- * Creates the routine of a key, or changes the routine with this key. Only changed fields are checked and written.
+ * Creates a routine with an external key, or changes the routine that has the key. Only changed fields are checked and
+ * written.
  * @throws {AppError} `precondition_failed`, and the errors of `createRoutine` and `patchRoutine`
  */
 export function putRoutine(
@@ -57,8 +58,8 @@ export function putRoutine(
 }
 
 /**
- * Finds all faults that saving these fields would report, and writes nothing. If a routine has the key, the fields are
- * checked as a change of that routine, otherwise as a new routine.
+ * Finds all faults that saving these fields would report, and writes nothing. The fields are checked as a change of the
+ * routine that has the key, or as a new routine if no routine has the key.
  * @param input.skillLengths lengths, by reference, of custom skills that will be written first
  */
 export async function findRefusals(

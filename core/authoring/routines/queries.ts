@@ -36,7 +36,7 @@ const ownColumns = sql`
 export interface ProvenRoutine extends Routine {
   /** Id of the latest manual run that has succeeded with the present version. The run may have been deleted since. */
   readonly proofRunId: string | null;
-  /** True when a manual run has succeeded with the present version and any variables; null unless draft or paused. */
+  /** True when a manual run has succeeded with the present version and any variables; null if active or archived. */
   readonly hasSucceeded: boolean | null;
   /** The latest proposal of a change; null for none. */
   readonly proposal: Proposal | null;
@@ -77,7 +77,7 @@ const loaderOf = oncePerObject(
   (db: Db) => new DataLoader<RoutineKey, ProvenRoutine | undefined>((keys) => readRoutines(db, keys), { cache: false }),
 );
 
-/** Reads the routines of the keys, in their order; undefined if the project has no such routine. */
+/** Reads routines in the order of the keys; undefined for a key without a routine. */
 async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(ProvenRoutine | undefined)[]> {
   const ids = keys.map(({ id }) => id);
   const projectIds = keys.map(({ projectId }) => projectId);
@@ -106,7 +106,7 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Prove
   });
 }
 
-/** Reads a routine and locks it; runs can still be inserted for it. @throws {AppError} `routine_not_found` */
+/** Reads and locks a routine; runs of the routine can still be inserted. @throws {AppError} `routine_not_found` */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
   const found = await tx.rowOr<RoutineRow>('routine_not_found')`
     select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update
@@ -114,7 +114,7 @@ export async function lockRoutine(tx: Db, projectId: string, id: string): Promis
   return routineOf(found);
 }
 
-/** Finds the routine of a key, unless it is archived. */
+/** Finds the routine with an external key, unless the routine is archived. */
 export async function findRoutineByKey(
   db: Db,
   projectId: string,
@@ -139,7 +139,7 @@ export function findNamedRoutines(db: Db, projectId: string, names: readonly str
   `;
 }
 
-/** Locks the routines that use a tool of the connection automatically, in the order of their ids. @returns the ids */
+/** Locks the routines that may call a tool of the connection, in the order of their ids. @returns the ids */
 export async function lockUsersOfConnection(tx: Db, projectId: string, connectionId: string): Promise<string[]> {
   const users = await tx.rows<{ id: string }>`
     select id from routines where project_id = ${projectId} and id in (${routinesUsing(connectionId)})
@@ -156,7 +156,7 @@ export interface RoutineFilter {
   /** Id of a skill, account or connection; or the slug of a skill, with its earlier slugs. */
   readonly uses: readonly [string, ...string[]] | undefined;
   readonly sendsResults: boolean | undefined;
-  /** Archived routines have lost their key and are never found. */
+  /** Finds only the routine with this key. Archived routines have lost their keys, so they are never found. */
   readonly externalKey: string | undefined;
   readonly managedBy: Routine['managedBy'] | undefined;
   readonly page: Page;

@@ -14,9 +14,9 @@ import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { Routine } from './routine.ts';
 
 /**
- * Records a change of the runs' work, the budget or the recipients in the audit log. Only the host of an address is
- * recorded, because webhooks have secrets in paths and queries. The owners of the organization are mailed when results
- * of a routine that is or was active go to another host.
+ * Records changes of material fields, budget and recipients in the audit log. Only the host of an address is recorded,
+ * because webhooks have secrets in paths and queries. The owners of the organization are mailed when results of a
+ * routine that is or was active go to another host.
  */
 export async function recordChanges(tx: Db, { before, after, by, restoredFrom }: RecordedChange): Promise<void> {
   const record = (action: AuditAction, details: AuditDetails) =>

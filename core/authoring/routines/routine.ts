@@ -12,7 +12,7 @@ export interface Routine extends RoutineFields {
   readonly id: string;
   readonly projectId: string;
   readonly state: RoutineState;
-  /** The reason of the last change of state by the service itself; null when a person made it. */
+  /** The reason why the service changed the state last; null when a person changed the state last. */
   readonly stateReason: string | null;
   /**
    * Field of the definition that this release cannot read; null if it can read all fields. With such a field the

@@ -55,7 +55,7 @@ export async function createRoutine(
   const routine = await readRoutine(deps.database, projectId, id);
   const warnings = await routineWarnings(deps.database, deps, routine);
   if (created !== undefined) return { routine, webhookSecret, warnings };
-  // An earlier attempt of this request committed and its response was lost: no one has seen the secret.
+  // An earlier attempt of this request committed, but its response was lost: return the secret, which no one has seen.
   const stored = await readWebhookSecret(deps.database, projectId, id);
   return { routine, webhookSecret: stored && deps.webhookSecrets.open(id, stored), warnings };
 }
@@ -101,9 +101,9 @@ export function changeChecks(
       modelChanged: !isDeepStrictEqual(changed.model, seen.model),
     }),
     (found) => hasTimes(found) && checkTiming(database, changed, seen),
-    // A tool that was disabled since does not block a change of other fields.
+    // Check only a changed gate: a tool that was disabled since does not block a change of other fields.
     () => patch.gate !== undefined && checkGate(database, deps, { projectId, routineId }, patch.gate),
-    // A person who has left since does not block a change of other fields.
+    // Check only changed recipients: a person who has left since does not block a change of other fields.
     () =>
       (patch.notifications !== undefined || patch.resultsTo !== undefined) &&
       checkNotifications(deps, projectId, changed),
@@ -153,7 +153,7 @@ export async function patchRoutine(
       fields,
       version: material ? input.origin : undefined,
       nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
-      // A person who saves the URL, even unchanged, says that the receiver works again.
+      // Start stopped deliveries again: a person who saves the URL, even unchanged, says that the receiver works.
       rearmWebhook: patch.webhookUrl !== undefined,
       drift: driftOf(before, fields, { managedBy: patch.managedBy, isPut: input.isPut === true }),
       by: input.by.id,
@@ -214,7 +214,7 @@ export async function rotateWebhookSecret(
     const routine = await lockRoutine(tx, projectId, id);
     if (routine.state === 'archived') throw new AppError('routine_archived');
     if (routine.webhookUrl === null) throw new AppError('webhook_not_configured');
-    // The receiver may still use the secret that a second rotation would drop.
+    // Refuse unless forced, because the receiver may still use the secret that a second rotation would drop.
     const cutsOff = await isRotating(tx, projectId, id);
     if (cutsOff && !force) throw new AppError('rotation_in_progress');
     const secret = deps.webhookSecrets.seal(id, webhookSecret);
@@ -227,7 +227,7 @@ export async function rotateWebhookSecret(
 
 export function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
   if (routine.state === 'archived') throw new AppError('routine_archived');
-  // This release would drop the fields that only a newer release knows.
+  // Refuse the change, because this release would drop the fields that only a newer release knows.
   if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
   if (expected?.includes(routine.version) === false) throw new AppError('precondition_failed');
 }
@@ -257,7 +257,7 @@ export async function restoreVersion(
 
 /** The most routines of a project that are not archived: five times as many as any plan keeps active. */
 const MAX_ROUTINES = 5_000;
-/** The most routines that a project ever has: archived routines are kept. */
+/** The most routines that a project ever has, because archived routines are kept. */
 const MAX_EVER = 50_000;
 
 /** Checks that the project has room for another routine. @throws {AppError} `limit_reached` */

@@ -11,7 +11,7 @@ interface Stopped {
   readonly ended: readonly string[];
 }
 
-/** State reason of a routine whose window is over. Clients can switch on this word. */
+/** State reason of a routine whose window is over. Clients can branch on this word. */
 export const SCHEDULE_ENDED = 'schedule_ended';
 
 const UNREADABLE = 'paused because its schedule has no computable next time; save the schedule again';

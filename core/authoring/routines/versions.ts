@@ -23,7 +23,7 @@ export function insertVersions(origin: VersionOrigin): Sql {
   `;
 }
 
-/** The most versions of a routine that are kept: a program can change a routine ten times a second. */
+/** The most versions of a routine that are kept, because a program can change a routine ten times a second. */
 export const KEPT_VERSIONS = 200;
 
 /** Deletes the oldest versions of routines that have got a new version, except versions that open runs need. */
@@ -90,7 +90,7 @@ export interface VersionSummary {
 /** One revision of a routine: the definition that its runs carry out. */
 export interface Version extends VersionSummary, Definition {
   readonly routineId: string;
-  /** The tools that were enabled. Restoring the version does not restore them: the present confirmations stay. */
+  /** The tools that were enabled. Restoring the version does not restore its tools: the present confirmations stay. */
   readonly tools: readonly VersionTool[];
   /** Field that this release cannot read; null if it can read all fields. */
   readonly blocked: string | null;

@@ -110,7 +110,8 @@ interface End {
 }
 
 /**
- * Warns when a routine both reads text of strangers and can send or change something: the text may ask for it.
+ * Warns when a routine both reads text of strangers and can send or change something: the text may ask the model to do
+ * so.
  * @param about policy of a tool that must be part of the pair; if left out, any pair counts
  */
 export function mixingIn(

@@ -191,8 +191,8 @@ export function updateSkill(
 }
 
 /**
- * Deletes a custom skill. Routines keep their reference to the skill, but runs skip it. @throws {AppError}
- * `skill_not_found`
+ * Deletes a custom skill. Routines keep their reference to the skill, but runs skip the skill.
+ * @throws {AppError} `skill_not_found`
  */
 export function deleteSkill(database: Database, by: Actor, projectId: string, id: string): Promise<CustomSkill> {
   return transaction(database, async (tx) => {
@@ -206,7 +206,7 @@ export function deleteSkill(database: Database, by: Actor, projectId: string, id
   });
 }
 
-/** Deletes the rows of custom skills that were deleted a month ago, `limit` at most; returns how many. */
+/** Deletes at most `limit` rows of custom skills that were deleted a month ago, and returns their number. */
 export function forgetDeletedSkills(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'skills',
@@ -216,7 +216,7 @@ export function forgetDeletedSkills(db: Db, limit: number): Promise<number> {
   });
 }
 
-/** Deletes the custom skills of deleted projects, `limit` at most; returns how many. */
+/** Deletes at most `limit` custom skills of deleted projects, and returns their number. */
 export function forgetSkillsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with own as (

@@ -5,7 +5,7 @@ import { putByKey, type IsExpected } from '#lib/external-keys.ts';
 import { createSkill, findSkillByKey, updateSkill, type CustomSkill, type SkillFields } from './custom.ts';
 
 /**
- * Creates the custom skill of a key, or changes the skill with this key. Writes nothing without a change.
+ * Creates a custom skill with an external key, or changes the skill that has the key. Writes nothing without a change.
  * @throws {AppError} `precondition_failed`, `limit_reached`
  */
 export function putSkill(

@@ -14,8 +14,8 @@ export interface AttachedSkill {
 }
 
 /**
- * Resolves a routine's references in their order: curated slugs in the catalogue, all others among the project's custom
- * skills. A reference to a deleted skill is left out.
+ * Resolves a routine's references in their order: curated slugs in the catalogue, all other references among the
+ * project's custom skills. A reference to a deleted skill is left out.
  * @param revisions of the custom skills: the newest, or the ones that a run has proven
  */
 export async function resolveSkills(
@@ -40,7 +40,7 @@ export async function resolveSkills(
   });
 }
 
-/** Returns the revisions of the custom skills among these, in the form that a run records. */
+/** Returns the revisions of the custom skills among the attached skills, in the form that a run records. */
 export function revisionsOf(skills: readonly AttachedSkill[]): NonNullable<SkillRevisions> {
   return Object.fromEntries(
     skills.flatMap(({ reference, revision }) => (revision === null ? [] : [[reference, revision]])),
@@ -68,7 +68,7 @@ function headingOf(name: string): string {
 /**
  * Returns the sizes of the referenced skills.
  * @param attached references that are left out if their skill is gone
- * @throws {AppError} `invalid_skill` that names each other unknown reference, with its place
+ * @throws {AppError} `invalid_skill` that names each unknown reference outside of `attached`, with its place
  */
 export async function measureSkills(
   db: Db,

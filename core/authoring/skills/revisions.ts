@@ -3,8 +3,8 @@ import { sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
 /**
- * Revision of each custom skill of a run, by skill id. Null for a run from before revisions were recorded: that run
- * used revision 1 of each skill.
+ * Revision of each custom skill of a run, by skill id. Null for a run that began before revisions were recorded: such a
+ * run used revision 1 of each skill.
  */
 export type SkillRevisions = Readonly<Record<string, number>> | null;
 
@@ -94,7 +94,7 @@ interface RevisionInUse {
   readonly routines: number;
 }
 
-/** Counts the active routines that have a skill attached, by the revision that they run, the newest first. */
+/** Counts the active routines with a skill by the revision that their runs use, newest revision first. */
 export function revisionsInUse(db: Db, skill: { projectId: string; id: string }): Promise<RevisionInUse[]> {
   return db.rows<RevisionInUse>`
     select case when v.active_skills is null then 1 else (v.active_skills ->> ${skill.id})::integer end as revision,
@@ -114,7 +114,7 @@ const FORGET_EVERY = 20;
 
 /**
  * Deletes the revisions of a skill beyond the newest hundred, because a program can change a skill ten times a second.
- * Keeps revisions that a kept run was given, or that a routine's proof or activation names.
+ * Keeps each revision that a stored run was given, or that the proof or the activation of a routine names.
  */
 export async function forgetRevisions(
   tx: Db,

@@ -21,7 +21,7 @@ export function showsState(instructions: string): boolean {
   return stateBlocks(instructions).length > 0;
 }
 
-/** The body is bounded, so that many openings do not slow the search. */
+/** Bound the body, so that many openings do not slow the search. */
 const BLOCK = /^```state ([a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*\n([\s\S]{0,2000}?)^```[ \t]*$/gm;
 const ENTRY = /^([a-z][a-z-]{0,30}): ?(.*)$/;
 

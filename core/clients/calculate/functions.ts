@@ -24,7 +24,8 @@ export function applyFunction(name: string, args: readonly Value[]): Value {
 }
 
 /**
- * Most digits of an exact power. Larger powers use double precision, because computing all digits would take seconds.
+ * The most digits of an exact power. Larger powers use double precision, because computing all digits would take
+ * seconds.
  */
 const MAX_POWER_DIGITS = 2_000;
 

@@ -16,8 +16,9 @@ export interface Pacing {
 /**
  * Projects spend to the end of a period. The range is the projection -/+ two standard deviations of a forecast of the
  * days left. The error of that forecast has two parts, the noise of the days and the error of their level: s·√(R +
- * R²/D), with s for a day, R days left and D days elapsed. For one day it is the interval of the mean method (Hyndman
- * and Athanasopoulos, "Forecasting: Principles and Practice", section 5.5).
+ * R²/D), where s is the standard deviation of a day, R the days left and D the days elapsed. With one day left, the
+ * range is the interval of the mean method (Hyndman and Athanasopoulos, "Forecasting: Principles and Practice", section
+ * 5.5).
  */
 export function pacing(input: {
   plan: number | string;

@@ -13,7 +13,7 @@ export function judgeChat(
   kind: ChatKind,
   { status, body }: { readonly status: number; readonly body: string },
 ): ChatVerdict {
-  // A firewall on the way responds with a page, or by Discord's code for it.
+  // A firewall on the way refuses with a page, or with code 40333 of Discord.
   if ((status === 401 || status === 403) && /^\s*<|"code"\s*:\s*40333\b/.test(body)) {
     return { state: 'retry', why: 'refused by a firewall' };
   }

@@ -65,7 +65,7 @@ const GOOGLE: Dialect = {
 
 const FORMS: Readonly<Record<ChatKind, (message: ChatMessage) => unknown>> = {
   slack({ title, facts, text, link }) {
-    // Slack finds names like @channel in a text that is not verbatim, and notifies their people.
+    // Mark the text as verbatim: otherwise Slack finds names like @channel in it, and notifies their people.
     const mrkdwn = (written: string) => ({ type: 'mrkdwn', text: written, verbatim: true });
     const section = (written: string) => ({ type: 'section', text: mrkdwn(written) });
     const body = written(SLACK, text);
@@ -89,7 +89,7 @@ const FORMS: Readonly<Record<ChatKind, (message: ChatMessage) => unknown>> = {
         footer: { text: facts },
       },
     ],
-    // Names in the text must not notify anyone.
+    // Notify none of the people whom the text names.
     allowed_mentions: { parse: [] },
   }),
   teams({ title, facts, text, link }) {
@@ -160,7 +160,7 @@ const MARKS = new RegExp(
   'g',
 );
 
-/** Writes a line in a dialect. No chat has headings and tables: they become bold text, and cells with dots between. */
+/** Writes a line in a dialect. No chat has headings or tables: they become bold text, and cells joined by dots. */
 function lineIn(dialect: Dialect, line: string): string {
   const { plain, bold } = dialect;
   const heading = /^#{1,6}\s+(.*)/.exec(line)?.[1];

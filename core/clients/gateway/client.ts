@@ -30,8 +30,8 @@ export interface GatewayClient {
 
 /**
  * Calls models of the sources over OpenAI's chat completions, without the library's own retries. When a server refuses
- * a request for an optional field, the request is sent again at once without it; the lesson is remembered if that
- * request is accepted.
+ * a request because of an optional field, the request is sent again at once without it; the lesson is remembered if
+ * that request is accepted.
  */
 export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySettings): GatewayClient {
   // A model may think for minutes before its first byte; only silence and the call's own deadline limit it.
@@ -55,7 +55,7 @@ export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySe
   return {
     async call(served, input, memory) {
       const model = modelOf(served);
-      // The timer of `AbortSignal.timeout` would run on after the call and keep the call's whole async context alive.
+      // Use a separate timer: that of `AbortSignal.timeout` runs on after the call and keeps its async context alive.
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), timeoutMs);
       const signal = AbortSignal.any([input.signal, deadline.signal]);
@@ -160,7 +160,7 @@ async function generate(
     tools: call.tools,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(resultSchema === undefined ? {} : { output: textInForm(resultSchema) }),
-    // Strict mode would allow only a part of JSON Schema.
+    // Leave strict mode off, because it allows only a part of JSON Schema.
     providerOptions: {
       [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities }, ...(effort && { effort }) },
     },

@@ -102,7 +102,7 @@ export function withoutOwnTexts(said: string, sent: JsonObject): string {
   return withoutQuotes(words, written.join('\n'), QUOTE);
 }
 
-/** Number of characters that are read of an error's text. Servers begin with what the error is about. */
+/** Number of characters that are read of an error's text. Servers name the subject of the error first. */
 const LOOKED_AT = 2_000;
 
 /** A piece of this many characters that also occurs in the request counts as a quotation. */

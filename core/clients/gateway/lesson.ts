@@ -57,7 +57,7 @@ function rootOf(place: string): string {
  */
 function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const { said, own, places } = named;
-  // A place names its field exactly. The words count only if the error names no place, or only places among the
+  // A place names its field exactly. Read the words only if the error names no place, or only places among the
   // messages.
   const words = places.every((place) => rootOf(place) === 'messages') ? own : '';
   const isNamed = (field: string, pattern: RegExp) =>
@@ -84,7 +84,7 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const hasCalls = messages.includes('"tool_calls":');
   if (hasCalls && /(single|one|multiple|parallel) tool[-_ ]?calls?/i.test(words)) return { parallelToolCalls: false };
   if (isNamed('response_format', /response_?format|json_schema|structured[ _]outputs?/i)) {
-    // The words may be about the schema in the field, or about the field itself.
+    // Find out whether the words are about the schema in the field, or about the field itself.
     const isSchema = CONTENT.test(named.said) || !UNKNOWN_FIELD.test(named.said);
     return isSchema ? { [schemaKey(sent['response_format'])]: false } : { structuredOutputs: false };
   }

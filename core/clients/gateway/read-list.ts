@@ -168,7 +168,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
 /** Names of parameters that, in a server's list, show that a model accepts an effort. */
 const EFFORT_PARAMETERS = new Set(['reasoning', 'reasoning_effort']);
 
-/** More than a cent per token is a price in another unit, because no model costs that much. */
+/** The highest price per token. A higher price is in another unit, because no model costs more than a cent. */
 const MOST_PER_TOKEN = 0.01;
 
 function readPrices({ pricing }: Entry, info: Entry['model_info']): Prices | undefined {

@@ -174,8 +174,8 @@ interface ChatMessage extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Fits the body of a request to the model's server, and to rules of all servers: roles alternate, no schema together
- * with tools, no field that was refused before.
+ * Fits the body of a request to the model's server and to the rules of all servers: roles alternate, a request with
+ * tools has no schema, and fields that the server has refused are left out.
  */
 export function adaptRequest(
   body: Record<string, unknown>,

@@ -73,7 +73,7 @@ class Collected {
     }
   }
 
-  /** Tells whether a text that is not JSON is no fault: the start of a cut event, or a text after the finish reason. */
+  /** Tells whether to ignore a text that is not JSON: the start of a cut event, or any text after the finish reason. */
   private passes(data: string): boolean {
     if (parseJson(data) !== undefined) return false;
     return finishWord(this.finishReason) !== undefined || (this.isOver && /^\s*[{["]/.test(data));
@@ -103,7 +103,7 @@ class Collected {
   private addChunk(chunk: JsonObject): void {
     const { id, model, created, usage, choices } = chunk;
     this.head = { id, model, created, ...withoutUndefined(this.head) };
-    // Some servers send the usage so far with each chunk, and the total last.
+    // Keep the last usage: some servers send the usage so far with each chunk, and the total last.
     if (isJsonObject(usage)) this.usage = usage;
     const choice: unknown = Array.isArray(choices)
       ? choices.find((each) => isJsonObject(each) && (each['index'] ?? 0) === 0)

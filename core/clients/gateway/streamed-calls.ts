@@ -80,7 +80,7 @@ export class StreamedCalls {
     call.add(piece);
   }
 
-  /** Returns the call that a piece without a known id continues: the call with its index, else the last one. */
+  /** Returns the call that a piece without a known id continues: the call with its index, else the last call. */
   private openAt({ index, name }: Piece): OpenCall | undefined {
     if (index === null) return this.last;
     return this.byIndex.get(index) ?? (name === undefined ? this.last : undefined);

@@ -30,7 +30,7 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
     if (first?.kind !== 'open' || first.from !== afterSpace(content, at)) break;
     const end = closingOf(tags, next, content);
     const closing = tags[end];
-    // Thinking that was cut off does not count as text.
+    // Leave out thinking that was cut off, which is no text.
     if (closing === undefined) return { text: '', thinking: [...taken, content.slice(first.from)].join('\n') };
     taken.push(content.slice(first.to, closing.from));
     at = closing.to;

@@ -167,13 +167,14 @@ function refuse(id: string, why: string): SchemaError {
 }
 
 /**
- * Most nodes of a schema. Within this limit a schema compiles in a second or two on a busy machine. The largest public
- * tools have some hundreds.
+ * The most nodes of a schema. Within this limit a schema compiles in a second or two on a busy machine. The largest
+ * public tools have some hundreds.
  */
 const MAX_NODES = 2_000;
 
 /**
- * Most nodes of a schema for a quick check. Within this limit a schema compiles in some 20 ms, even on a busy machine.
+ * The most nodes of a schema for a quick check. Within this limit a schema compiles in some 20 ms, even on a busy
+ * machine.
  */
 const QUICK_NODES = 60;
 /**

@@ -28,7 +28,7 @@ export interface ReadableSchema {
   readonly leftOut: readonly LeftOutPart[];
 }
 
-/** A keyword of a schema that cannot be read. */
+/** A keyword that is left out of the check because it cannot be read. */
 export interface LeftOutPart {
   /** Place in dotted form, like `properties.year.pattern`. */
   readonly place: string;
@@ -37,7 +37,7 @@ export interface LeftOutPart {
 
 /** @throws {Error} when the schema is not JSON Schema or refers elsewhere */
 export function compileSchema(schema: Readonly<Record<string, unknown>>): SchemaCheck {
-  // An asynchronous schema answers with a promise, which would pass as true for every value.
+  // Refuse an asynchronous schema: it answers with a promise, which would pass as true for every value.
   if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
@@ -85,11 +85,11 @@ const linearPattern: RegExpEngine = Object.assign((pattern: string, flags: strin
 const OPTIONS = {
   strict: false,
   logger: false,
-  // A property called `constructor` exists when the value has it, and not because every object inherits it.
+  // A property called `constructor` counts only if the value itself has it, because every object inherits one.
   ownProperties: true,
-  // Inlining nested references would multiply the code.
+  // Do not inline nested references, which would multiply the code.
   inlineRefs: false,
-  // Ajv's own optimizer takes three quarters of the time of compiling: too much for checks that run a few times.
+  // Leave Ajv's optimizer off: it takes three quarters of the compiling time, too much for checks that run a few times.
   code: { optimize: false, regExp: linearPattern },
 } as const;
 

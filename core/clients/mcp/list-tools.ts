@@ -73,7 +73,7 @@ export async function listAllTools(session: ToolSession, limits: CallLimits): Pr
       bytes += Math.min(size, MAX_ALL_BYTES);
       if (bytes > MAX_ALL_BYTES) return ended('truncated');
       const earlier = tools.get(name);
-      // Servers that ignore the cursor send the same page again.
+      // Skip a tool of a repeated page: servers that ignore the cursor send the same page again.
       if (earlier !== undefined && isDeepStrictEqual(earlier, definition)) continue;
       const reason = earlier === undefined ? unusable(session, definition, size) : 'another tool has the same name';
       if (reason !== undefined) {

@@ -152,7 +152,7 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
   return success ? data : undefined;
 }
 
-/** A server's refusal of the credentials of a request, which the server has therefore not carried out. */
+/** A refusal of a request's credentials: the server has not carried the request out. */
 interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;

@@ -51,7 +51,7 @@ export function createSessionLife(): SessionLife {
       life.signal.addEventListener('abort', die, { once: true });
       try {
         if (signal.aborted) throw new ToolServerError('cancelled', { mayHaveArrived: false });
-        // The library's own timeout is only a fallback.
+        // Give the library a longer timeout, which is only a fallback.
         const options = { signal: stop.signal, timeout: timeoutMs + 10_000 };
         return await Promise.race([operation(options), stopped.promise]);
       } catch (error) {

@@ -24,9 +24,9 @@ export interface ToolSession {
   readonly server: ServerInfo;
   /** The protocol of the server, so that the next session can begin without discovery. */
   readonly discovery: PriorDiscovery;
-  /** True when the server remembers the session under an id that it gave out, as servers of 2025 may. */
+  /** True when the server remembers the session under an id that it gave out, as MCP of 2025 allows. */
   readonly stateful: boolean;
-  /** One page of the server's tools, read now and never from a cache. */
+  /** Reads one page of the server's tools from the server, never from a cache. */
   listTools(cursor: string | undefined, limits: CallLimits): Promise<ToolPage>;
   callTool(
     tool: Pick<ToolDefinition, 'name' | 'inputSchema'>,
@@ -54,7 +54,7 @@ export interface SessionOptions {
 
 const GOODBYE_MS = 2_000;
 
-/** Connects to a server: in the protocol of 2026-07-28 if the server speaks it, else with the handshake of 2025. */
+/** Connects to a server in the protocol of 2026-07-28 or, if the server lacks it, with the handshake of 2025. */
 export async function openToolSession(
   { outbound }: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> },
   server: ToolServer,
@@ -127,7 +127,7 @@ export async function openToolSession(
       try {
         await request(callLimits, (options) => client.request({ method: 'ping' }, options));
       } catch (error) {
-        // A server that does not have this method still knows the session.
+        // A server without this method has answered, so it still knows the session.
         if (!(error instanceof ToolServerError) || error.kind !== 'protocol') throw error;
       }
     },

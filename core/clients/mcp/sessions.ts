@@ -70,7 +70,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     max: MAX_IDLE,
     ttl: IDLE_MS,
     ttlAutopurge: true,
-    // An expired session must still be found until its timer ends it.
+    // Let an expired session be found until its timer ends it.
     allowStale: true,
     dispose: (_key, session, reason) => {
       if (reason === 'expire' || reason === 'evict') end(session);

@@ -27,7 +27,7 @@ export function isFromIssuer(
   return iss === undefined ? !sendsIssuer : isSameIssuer(iss, issuer);
 }
 
-/** Returns an issuer for an error message: only an address of a usual length, never another text of a server. */
+/** Returns an issuer for an error message: an address, cut at 200 characters, or a placeholder for any other text. */
 export function shownIssuer(issuer: string): string {
   const url = URL.parse(issuer);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'something that is no address';
@@ -88,7 +88,7 @@ export function readableDocuments(
       const response = await fetch(...request);
       if (!response.ok) return response;
       const found = read(parseJson(await response.text()));
-      // A server that has a page for each address has no document here. The library then asks at the next address.
+      // A server that has a page for every address has no document here. The library then asks at the next address.
       if (found === undefined) return new Response(null, { status: 404 });
       if (found.dropped.length > 0) onDropped(found.dropped);
       return Response.json(found.value);

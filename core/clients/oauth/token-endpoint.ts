@@ -50,7 +50,7 @@ export class TokenError extends Error {
   }
 }
 
-/** Longer than any token endpoint takes, and shorter than the lease under which the caller asks. */
+/** Time limit: longer than any token endpoint takes, and shorter than the lease under which the caller asks. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
 
@@ -106,8 +106,8 @@ interface Refresh {
   /** Parameters to send in addition to the usual parameters of a refresh. */
   readonly parameters?: Readonly<Record<string, string>>;
   /**
-   * True to repeat the request once, at once, if the connection breaks before the response. Servers with a grace period
-   * expect this of a client that lost its new tokens.
+   * True to repeat the request immediately, but only once, if the connection breaks before the response. Servers with a
+   * grace period expect this of a client that lost its new tokens.
    */
   readonly repeatsLost?: boolean;
 }
@@ -172,7 +172,7 @@ export function authenticateClient(
 const NOT_NOW: ReadonlySet<number> = new Set([408, 425, 429, 503]);
 
 function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): TokenError {
-  // Some servers send errors with status 200.
+  // Read the error in a response of any status, because some servers send errors with status 200.
   const word = isJsonObject(body) && typeof body['error'] === 'string' ? body['error'] : '';
   const isRefused = CLIENT_REFUSED.has(word) || refusals.includes(word);
   const error = isRefused || KNOWN.has(word) ? word : word === '' ? 'no_error' : 'other';

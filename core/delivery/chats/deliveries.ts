@@ -6,7 +6,7 @@ import { AT_ONCE, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 
-/** Reasons why a delivery to a chat is given up: a closed list that users can switch on. */
+/** Reasons why a delivery to a chat is given up. The list is closed, so that clients can branch on a reason. */
 export const CHAT_FAILURES = {
   chat_gone: 'the chat no longer accepts this address, so nothing more is sent until you replace the address',
   message_refused: 'the chat does not accept this message',
@@ -28,7 +28,8 @@ export interface ChatDelivery extends Pick<Delivery, 'id' | 'nextAttemptAt' | 'c
 }
 
 /**
- * Queues the result of a run for these chats of its project, in the transaction of the caller. Each chat gets it once.
+ * Queues the result of a run for these chats of its project, in the transaction of the caller. Each chat gets the
+ * result once.
  */
 export async function enqueueChats(
   tx: Db,
@@ -66,13 +67,13 @@ export async function listChatDeliveries(db: Db, runId: string): Promise<ChatDel
   `;
   return found.map((delivery) => ({
     ...delivery,
-    // In JSON, times are text.
+    // Parse the times, which are text in JSON.
     attempts: delivery.attempts.map((each) => ({ ...each, startedAt: new Date(each.startedAt) })),
   }));
 }
 
 /**
- * Sends a delivery again: if it has ended, with a new series of retries; if it waits, at once.
+ * Sends a delivery again. An ended delivery gets a new series of retries, a waiting delivery is sent at once.
  * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`, `routine_archived`
  */
 export async function redeliverToChat(

@@ -150,7 +150,7 @@ async function recordAttempt(
 
 async function recordEnd(tx: Db, { key }: WorkItem, outcome: EndedWork): Promise<void> {
   const isDone = outcome.state === 'done';
-  // The error of the last attempt is the reason if it belongs to the closed list.
+  // Take the error of the last attempt as the reason if the error belongs to the closed list.
   const reason = isDone ? null : isFailure(outcome.error) ? outcome.error : 'retries_exhausted';
   await tx.run`
     update chat_deliveries set state = ${isDone ? 'delivered' : 'failed'}, reason = ${reason},
@@ -163,7 +163,7 @@ function isFailure(error: string): error is ChatFailure {
   return Object.hasOwn(CHAT_FAILURES, error);
 }
 
-/** Stops deliveries to a chat that refuses its address for good, and mails the owners and admins once. */
+/** Stops deliveries to a chat that no longer accepts its address, and mails the owners and admins once. */
 function stopChat(
   database: Database,
   { chat, ...of }: Waiting & { readonly chat: NonNullable<Waiting['chat']> },

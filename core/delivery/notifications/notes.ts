@@ -15,10 +15,10 @@ interface Ending {
 }
 
 /**
- * Returns the CTEs that record the end of a run for the mails about its routine: `follower`, `turned` and `news`. They
- * read the CTEs `ended` and `routine`, three rows by their keys, and the projects of an organization that has a budget.
- * This statement also records whether the routine fails, because it sees the ends in their order. The work `run_ended`
- * writes the mails later.
+ * Returns the CTEs that record the end of a run for the mails about its routine: `follower`, `turned` and `news`. These
+ * CTEs read the CTEs `ended` and `routine`, three rows by their keys, and, for an organization with a budget, its
+ * projects. This statement also records whether the routine fails, because it sees the ends of runs in their order. The
+ * work `run_ended` writes the mails later.
  */
 export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: Ending): Sql {
   const isWhole = state === 'succeeded' && warnings.length === 0;
@@ -62,11 +62,11 @@ export const endedRun = z.object({
   warnings: z.array(z.custom<RunWarning>((each) => typeof each === 'string' && each in RUN_WARNINGS)),
   /** The reason as a sentence of the closed list, without words of a model, a tool or a provider. */
   reasonInWords: z.string().nullable(),
-  /** Why the service paused the routine because of this run; null when it did not. */
+  /** The reason for which the service paused the routine because of this run; null without a pause. */
   pausedBecause: z.string().nullable(),
   /** True for the first success after failures. */
   recovered: z.boolean(),
-  /** True for a follow-up or a rehearsal: mails report their spending, but not their ends. */
+  /** True for a follow-up or a rehearsal: mails report the spending of such a run, but not its end. */
   answers: z.boolean().default(false),
   /** The budget that left too little for the next step; null without such a budget, or when it is unknown. */
   passedLimit: z.object({ scope: z.string(), name: z.string() }).nullable(),

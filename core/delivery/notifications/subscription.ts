@@ -10,7 +10,7 @@ export interface MailSubscription {
   readonly routineId: string;
   readonly routineName: string;
   readonly projectName: string;
-  /** The routine's own settings, else its project's; null if neither has any. */
+  /** The routine's own settings, or else the settings of its project; null if neither has settings. */
   readonly mail: MailSettings | null;
   readonly projectMail: MailSettings | null;
   readonly successPingUrl: string | null;
@@ -39,7 +39,7 @@ export async function readSubscriptions(db: Db, routineIds: readonly string[]): 
   return found.map(({ subscription }) => subscription);
 }
 
-/** SQL condition: results of the routine `r` go to people. A draft sends none, because its runs are trials. */
+/** SQL condition: results of the routine `r` go to people. A draft sends no results, because its runs are trials. */
 const hasReaders = sql`(r.state <> 'draft' and (r.results_mail is not null or r.results_chats <> '[]'))`;
 
 /** SQL condition: the routine `r` of the project `p` and the organization `o` may have subscribers. */

@@ -14,7 +14,7 @@ export async function queueSummaries(db: Db): Promise<void> {
   `;
 }
 
-/** Mails the events beyond the hourly limit. One model that is down can fail the runs of a hundred routines at once. */
+/** Mails summaries of events beyond the hourly limit: one model that is down can fail runs of a hundred routines. */
 export const summaryKind: RecordKind = {
   ...RECORD_PACE,
   record: (tx, { key: projectId }) => mailSummary(tx, projectId),

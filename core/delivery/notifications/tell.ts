@@ -18,7 +18,7 @@ export interface News {
   readonly lines: readonly string[];
 }
 
-/** Period in which a routine sends at most one mail, and a project ten. One summary counts the events beyond that. */
+/** Period in which a routine sends at most one mail, and a project ten. One summary counts all further events. */
 export const MAIL_INTERVAL = sql`interval '1 hour'`;
 
 /** The most mails an hour about the routines of a project. */
@@ -26,7 +26,7 @@ const MOST_OF_PROJECT = 10;
 
 /**
  * Mails subscribers about an event. Once the routine has sent its mail of this hour, or the project its ten, the event
- * is held for the summary. Locks the routine's state: runs that end together send one mail.
+ * is held for the summary. Locks the routine's state, so that runs that end together send one mail.
  */
 export async function tell(
   tx: Db,
@@ -43,7 +43,7 @@ export async function tell(
   await mailTo(tx, subscription, {
     runId,
     to: mail.to,
-    // The pause matters more than the failure that caused it.
+    // Choose the pause, which matters more than the failure that caused it.
     kind: wanted.some(({ event }) => event === 'paused') ? 'paused' : first.event,
     heading: wanted.map(({ heading }) => heading).join(', '),
     lines: wanted.flatMap(({ lines }) => lines),

@@ -15,9 +15,9 @@ export interface AttemptDeps extends Pick<Core, 'database' | 'log' | 'outbound'>
 export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
 
 /**
- * Makes one attempt of a due delivery: claims it, sends, records. No transaction and no connection is held while
- * sending. Any response of the receiver, or none, is an outcome; a thrown error is a fault of this service. The lease
- * then ends, and a tick sends the event again under the same id.
+ * Makes one attempt of a due delivery: claims the delivery, sends the event and records the outcome. No transaction and
+ * no connection is held while sending. Any response of the receiver, or none, is an outcome; a thrown error is a fault
+ * of this service. The lease then ends, and a tick sends the event again under the same id.
  * @param options.after number of the caller's earlier attempt that broke off; this attempt takes over its lease
  */
 export async function attemptDelivery(
@@ -59,13 +59,14 @@ interface ClaimedAttempt {
 }
 
 /**
- * How long an attempt holds its delivery: longer than the activity may take, so an expired lease means a lost worker.
+ * The time for which an attempt holds its delivery: longer than the activity may take, so that an expired lease means a
+ * lost worker.
  */
 const SENDING_LEASE = sql`interval '60 seconds'`;
 
 /**
- * Claims a delivery for one attempt and records it in one statement. If the process dies, the lease ends. All times are
- * the database's, because the clocks of workers may differ.
+ * Claims a delivery for one attempt and records the attempt, in one statement. If the process dies, the lease ends. All
+ * times are the database's, because the clocks of workers may differ.
  * @param after number of the caller's earlier attempt that broke off; this attempt takes over its lease
  * @returns undefined when no attempt is due: the delivery waits, is being sent by another worker, is over, or unknown
  */
@@ -114,7 +115,7 @@ async function perform(
   const { webhookUrl } = attempt;
   if (attempt.isArchived) return unsent('routine_archived', 'the routine was archived');
   if (webhookUrl === null) return unsent('webhook_removed', 'the routine no longer has a webhook URL');
-  // An attempt that crashed recorded no outcome, so attempts are counted here too.
+  // Count attempts here too, because an attempt that crashed recorded no outcome.
   if (attempt.rung > MAX_ATTEMPTS) return unsent('retries_exhausted', 'all attempts are used up');
   const exchange = await sendAttempt(deps, { ...attempt, webhookUrl }, signal);
   return { exchange, verdict: decideVerdict(attempt.rung, exchange) };
@@ -147,7 +148,7 @@ export async function sendAttempt(
   return exchange;
 }
 
-/** Signs the event; undefined when a secret cannot be opened, until an operator repairs the key. */
+/** Signs the event; undefined while a secret cannot be opened, which lasts until an operator repairs the key. */
 function sign(deps: AttemptDeps, attempt: Signed): Record<string, string> | undefined {
   const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
   try {
@@ -212,7 +213,7 @@ async function record(
 ): Promise<AttemptOutcome> {
   if (exchange.status === 410 && (await recordGone(database, attempt, exchange))) return 'failed';
   if (await recordAttempt(database, attempt, exchange, verdict)) return verdict.state;
-  // A redelivery was requested meanwhile, so this was the first attempt of a new schedule.
+  // If a redelivery was requested meanwhile, this was the first attempt of a new schedule.
   const rung = await currentRung(database, attempt);
   if (rung === undefined) return verdict.state;
   const renewed = decideVerdict(rung, exchange);
@@ -277,7 +278,7 @@ async function recordGone(database: Database, attempt: ClaimedAttempt, exchange:
   return transaction(database, async (tx) => {
     if (!(await markWebhookGone(tx, attempt))) return false;
     await recordAttempt(tx, attempt, exchange, { state: 'failed', reason: 'gone' });
-    // Deliveries being sent right now are given up too, unless their attempt succeeds.
+    // Give up deliveries that are being sent too, unless their attempt succeeds.
     await tx.run`
       update webhook_deliveries set
         state = 'failed', reason = 'gone', next_attempt_at = null, finished_at = now()

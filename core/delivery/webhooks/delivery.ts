@@ -8,7 +8,7 @@ import type { EventType } from './event.ts';
  */
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed';
 
-/** Reasons why a delivery is given up: a closed list that users can switch on. */
+/** Reasons why a delivery is given up. The list is closed, so that clients can branch on a reason. */
 export const FAILURE_REASONS = {
   gone: 'the receiver answered 410, so nothing more is sent to this URL',
   retries_exhausted: 'the last attempt of the retry schedule failed',

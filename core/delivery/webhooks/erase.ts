@@ -23,7 +23,7 @@ export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<st
       where delivery_id = any(${erased.map(({ id }) => id)}) and response_excerpt is not null
     `;
   }
-  // Read again under the locks, because a redelivery may have been requested before.
+  // Read again under the locks, because a redelivery may have been requested before the locks were taken.
   const kept = await tx.rows<{ runId: string }>`
     select distinct run_id as "runId" from webhook_deliveries
     where run_id = any(${runIds}) and body is not null
@@ -59,7 +59,7 @@ export function forgetDeliveries(db: Db, limit: number): Promise<number> {
   return forget(db, sql`finished_at < now() - interval '90 days'`, limit);
 }
 
-/** Deletes the ended deliveries of deleted projects that belong to no run, at once: their bodies name routines. */
+/** Deletes ended deliveries of deleted projects that belong to no run, at once, because bodies name routines. */
 export function forgetDeliveriesOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return forget(db, sql`project_id = any(${projectIds})`, limit);
 }

@@ -35,7 +35,7 @@ export function enqueueActionEvents(
 ): Promise<void> {
   const events = actions.map((action) => {
     const url = `${core.uiOrigin}/p/${action.projectId}/actions/${action.id}`;
-    // The event belongs to no run, because the deliveries of a run decide which data counts as changed.
+    // Leave out the run: the deliveries of a run decide which data counts as changed, and this event carries no data.
     return { ...action, runId: null, body: () => actionBody(action, url) };
   });
   return enqueue(core, tx, events);
@@ -60,7 +60,7 @@ async function enqueue({ work }: EnqueueCore, tx: Db, events: readonly NewEvent[
   const armed = events.filter(({ webhookUrl, webhookFailedAt }) => webhookUrl !== null && webhookFailedAt === null);
   if (armed.length === 0) return;
   const column = (of: (event: NewEvent) => string | null) => armed.map(of);
-  // Deliveries take turns by host. The URL may name another host by the time of the attempt.
+  // Store the host by which deliveries take turns. The URL may name another host by the time of the attempt.
   const hosts = column(({ webhookUrl }) => URL.parse(webhookUrl ?? '')?.host ?? '');
   await tx.run`
     insert into webhook_deliveries (
@@ -92,7 +92,7 @@ export interface ReportedRun extends Omit<Usage, 'estimated'> {
   readonly startedAt: Date | null;
   readonly finishedAt: Date;
   readonly result: string | null;
-  /** Outcome of the run; null unless it succeeded. */
+  /** Outcome of the run; null unless the run succeeded. */
   readonly outcome: string | null;
   readonly outcomeSummary: string | null;
   readonly statedUrgency: Urgency | null;
@@ -146,7 +146,7 @@ function eventType(run: ReportedRun): EventType {
   return `run.${run.state}`;
 }
 
-/** The longest result text of an event, in bytes of UTF-8. The run's detail has all of it. */
+/** The longest result text of an event, in bytes of UTF-8. The detail of the run has the whole text. */
 export const MAX_RESULT_BYTES = 256 * 1024;
 
 /** Builds the JSON text that is signed and sent. The text is stored, so that every attempt sends the same bytes. */

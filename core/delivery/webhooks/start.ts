@@ -45,7 +45,7 @@ export async function startDueDeliveries(
       if (!(await startDelivery(engine, delivery, log))) return started;
       started += 1;
     }
-    // Claimed deliveries are leased, so no delivery is in two batches.
+    // Claim another batch after a full one: claimed deliveries are leased, so no delivery is in two batches.
     if (due.length < BATCH || performance.now() > end) return started;
   }
 }
@@ -140,12 +140,13 @@ async function anyDue(db: Db): Promise<boolean> {
 }
 
 /**
- * Claims due deliveries: pending ones whose time has come, and those whose attempt was never recorded. Claims no more
- * than live workers have free slots, so that started deliveries do not queue behind others. Organizations take turns:
- * next is the organization with the fewest running deliveries, within it the host with the fewest, and within the host
- * the oldest delivery. An organization has at most half of the slots and each of its hosts at most a quarter, even
- * while others are free: a receiver that hangs holds its slots for twenty seconds. One claim runs at a time and walks
- * over an index, as the admission of runs does. A claimed delivery is leased while its workflow is started.
+ * Claims due deliveries: pending deliveries whose time has come, and deliveries whose attempt was never recorded.
+ * Claims no more than live workers have free slots, so that started deliveries do not queue behind others.
+ * Organizations take turns: next is the organization with the fewest running deliveries, within it the host with the
+ * fewest, and within the host the oldest delivery. An organization has at most half of the slots and each of its hosts
+ * at most a quarter, even while other slots are free: a receiver that hangs holds its slots for twenty seconds. One
+ * claim runs at a time and walks over an index, as the admission of runs does. A claimed delivery is leased while its
+ * workflow is started.
  */
 export function claimDueDeliveries(database: Database, taskQueue: string, limit: number): Promise<StartableDelivery[]> {
   return transaction(database, async (tx) => {

@@ -118,7 +118,7 @@ export function digestOf({
   return createHash('sha256').update(seen).digest('hex');
 }
 
-/** Returns the reason why a held call can no longer be carried out; undefined if it still can. */
+/** Returns the reason why a held call can no longer be carried out; undefined if there is no obstacle. */
 export function obstacleOf(action: Action, target: ToolTarget | undefined): ActionReason | undefined {
   if (action.arguments === null) return 'content_erased';
   if (target === undefined) return 'connection_removed';

@@ -47,7 +47,7 @@ export async function approveAction(
   const edited = args === undefined ? undefined : await editedCall(deps.database, seen, target, args);
   if (args === undefined) await assertFits(target, seen);
   const approved = await deciding(deps, async (tx) => {
-    // One decision at a time, so that two cannot exceed the limit together.
+    // Make one decision at a time, so that two decisions cannot exceed the limit together.
     if (target.policy.maxCallsPerRun !== null) await lockKey(tx, `ras:actions:${seen.runId}`);
     const open = await lockForDecision(tx, wanted);
     if (open.state !== 'open' || open.expiresAt <= (await databaseTime(tx))) return undefined;
@@ -66,7 +66,7 @@ export async function approveAction(
   });
   if (approved === 'reference_ended') throw new AppError('action_not_allowed', sentence(ACTION_REASONS[approved]));
   if (approved !== undefined) return approved;
-  // Another decision came first, or the time is over.
+  // Another decision came first, or the time is over: return the same approval, or refuse.
   const now = await readAction(deps.database, projectId, id);
   const decided = await approvedBefore(deps.database, now, args);
   if (decided !== undefined) return decided;
@@ -179,8 +179,8 @@ async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonOb
 }
 
 /**
- * Returns the earlier actions that the edited arguments may refer to: those of the run, and those that the action
- * refers to already. An action may refer to actions of an earlier run if that run asked for the same call first.
+ * Returns the earlier actions that the edited arguments may refer to: the actions of the run, and the actions that this
+ * action refers to already. An action may refer to actions of an earlier run if that run asked for the same call first.
  */
 async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action): Promise<Map<string, string>> {
   const found = await db.rows<{ id: string }>`

@@ -56,7 +56,7 @@ export async function expireActions(
   while ((await transaction(deps.database, (tx) => endActions(deps, tx, overdue, to))) === BATCH);
 }
 
-/** Closes actions that routines can no longer carry out, in the transaction that changes them or their tools. */
+/** Closes actions that routines can no longer carry out, in the transaction that changes routines or tools. */
 export async function closeWithTools(deps: EndDeps, tx: Db, routineIds: readonly string[]): Promise<void> {
   const policy = sql`select from tool_policies p where p.id = actions.policy_id and p.project_id = actions.project_id`;
   const isDefined = sql`p.vanished_at is null and p.definition_hash = actions.definition_hash`;

@@ -71,7 +71,7 @@ interface FoundDetail extends Omit<ActionDetail, 'changes' | 'lastApproved'> {
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: string } | null;
 }
 
-/** Reads the actions that an action refers to, or their replacements. Actions that are gone are missing. */
+/** Reads the actions that an action refers to, or their replacements. Deleted actions are left out. */
 export function findReferred(
   db: Db,
   { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>,

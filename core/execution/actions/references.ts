@@ -46,7 +46,7 @@ const MAX_FILLED_LENGTH = 1_000_000;
 
 /**
  * Replaces references by their values. A text that is only a reference becomes the value itself.
- * @param results by the id of the action, the data of its result
+ * @param results data of the actions' results, by the id of the action
  * @returns undefined when a result has no such value, or the values are too long together
  */
 export function withValues(args: JsonObject, results: ReadonlyMap<string, unknown>): JsonObject | undefined {

@@ -198,7 +198,7 @@ export function record(
     if (recorded === 0) return 'skipped';
     if (end.state !== 'done') await endReferring(deps, tx, [action]);
     await runAgain(tx, [action]);
-    // Actions that refer to this one, and the routine, may continue.
+    // Let the routine, and actions that refer to this action, continue.
     afterCommit(tx, () => ['actions', 'action_run'].forEach((name) => deps.work.nudge(name)));
     return end.state;
   });

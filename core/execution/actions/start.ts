@@ -7,7 +7,7 @@ export type StartActionsDeps = Pick<Core, 'database' | 'log' | 'uiOrigin' | 'wor
   readonly engine: Pick<Core['engine'], 'startAction'>;
 };
 
-/** Actions that one round starts; the next round continues. */
+/** The most actions that one round starts; the next round continues. */
 const BATCH = 50;
 
 /**

@@ -37,7 +37,7 @@ export function actionRunKind(deps: starts.StartDeps & { readonly planRule: Plan
         const startedBy = await programsBehind(tx, projectId, runId);
         await starts.startLater(deps, tx, { projectId, organizationId, plan, routineId, startedBy });
       } catch (error) {
-        // The routine was archived, or its runs of the month are used up; the actions are recorded in any case.
+        // Ignore a refusal, as of an archived routine or a used-up allowance: the actions are recorded in any case.
         if (!(error instanceof AppError)) throw error;
         deps.log.warn({ err: error, routineId }, 'a routine does not run again after its actions');
       }
@@ -45,7 +45,7 @@ export function actionRunKind(deps: starts.StartDeps & { readonly planRule: Plan
   };
 }
 
-/** Names the programs that started a run or decided about its actions: together they cause the next run. */
+/** Names the programs that started a run or decided about its actions: together these programs cause the next run. */
 function programsBehind(db: Db, projectId: string, runId: string): Promise<string | null> {
   return db.value<string | null>`
     select string_agg(distinct program, ' ') as ids from actions, unnest(started_by) as program

@@ -37,7 +37,7 @@ const CONCURRENCY = 32;
  */
 const REFILL_AT = CONCURRENCY / 2;
 
-/** After this many failed starts in a row, the fault is Temporal's and not a run's. */
+/** Number of failed starts in a row after which the fault lies in Temporal and not in a run. */
 const FAILURES_IN_A_ROW = 3;
 
 const PAUSE_MS = 5_000;
@@ -91,7 +91,7 @@ async function startAll(deps: AdmissionDeps): Promise<AdmissionReport> {
     } catch (err) {
       failures += 1;
       log.warn({ err, runId: run.id }, 'a run could not be started and is tried again');
-      // While Postgres is away too, the lease ends by itself.
+      // If Postgres is away too, let the lease end by itself.
       await postponeStart(database, run.id, PAUSE_MS).catch(() => undefined);
     }
   }

@@ -22,14 +22,14 @@ const startableColumns = sql`
 `;
 
 /**
- * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
- * with the fewest admitted runs, up to its plan's runs at a time and its share of the places. Within an organization,
- * manual runs come before scheduled runs and runs of a backfill last, the oldest first. An account of a connected
- * provider takes as many runs as its provider allows; runs that wait for such an account do not hold up other runs. A
- * project that has `MOST_FOR_BUDGET` runs waiting for a budget gets no more. A lock lets one admission run at a time,
- * so that two cannot pass a limit together; it is taken only while runs wait. Walks the index of waiting runs from
- * organization to organization. Ranking all of them with a window function reached the statement timeout of 30 s for a
- * fresh burst of 10,000 on old statistics.
+ * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the
+ * organization with the fewest admitted runs, up to its plan's runs at a time and its share of the places. Within an
+ * organization, manual runs come before scheduled runs and runs of a backfill last, the oldest first. An account of a
+ * connected provider takes as many runs as its provider allows; runs that wait for such an account do not hold up other
+ * runs. A project that has `MOST_FOR_BUDGET` runs waiting for a budget gets no more. A lock lets one admission run at a
+ * time, so that two cannot pass a limit together; it is taken only while runs wait. Walks the index of waiting runs
+ * from organization to organization. Ranking all of them with a window function reached the statement timeout of 30 s
+ * for a fresh burst of 10,000 on old statistics.
  * @returns the admitted runs, leased to the caller, who starts them
  */
 export function admitRuns(database: Database, rule: AdmissionRule, limit: number): Promise<StartableRun[]> {
@@ -94,7 +94,7 @@ export function admitRuns(database: Database, rule: AdmissionRule, limit: number
 
 /**
  * Makes Postgres read waiting runs from the index in their order. Statistics that are older than a burst say that no
- * run waits, so Postgres considers any small index as good. With another index it sorted the entries for each
+ * run waits, so Postgres considers any small index as good. With another index Postgres sorted the entries for each
  * organization and touched a million buffers for 10,000 waiting runs instead of 3,000.
  */
 const readInOrder = sql`set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`;
@@ -131,7 +131,7 @@ export async function postponeStart(db: Db, id: string, pauseMs: number): Promis
 /** The most runs that one statement releases, so that no transaction locks many runs. */
 const RELEASED_AT_ONCE = 1_000;
 
-/** Releases the runs whose `runAt` has come. From then on they wait for admission like all others. */
+/** Releases the runs whose `runAt` has come. From then on they wait for admission like all other runs. */
 export async function releaseDue(db: Db): Promise<void> {
   while (
     (await db.run`

@@ -18,7 +18,7 @@ export const waiting = sql`state = 'queued' and admitted_at is null and not held
 
 /**
  * Returns the rank of a run within its organization, as an SQL expression: runs of a person first, then scheduled runs,
- * then those of a backfill. Runs of equal rank are ordered by id. The index of waiting runs has the same expression.
+ * then runs of a backfill. Runs of equal rank are ordered by id. The index of waiting runs has the same expression.
  */
 export function rankOf(run: Sql): Sql {
   return sql`(case ${run}.trigger when 'schedule' then 1 when 'backfill' then 2 else 0 end)`;
@@ -57,13 +57,13 @@ export const waitsForBudget = sql`state = 'running' and waits_until is not null`
 export const waitsForConnection = sql`state = 'running' and waits_since is not null and waits_until is null`;
 
 /**
- * The most runs of a project that wait for a budget at a time. The others stay in the queue: each waiting run asks
- * repeatedly, and a budget could hardly be granted to more of them together.
+ * The most runs of a project that wait for a budget at a time. Further runs stay in the queue: each waiting run asks
+ * repeatedly, and a budget could hardly be granted to more runs together.
  */
 export const MOST_FOR_BUDGET = 10;
 
 /**
- * Selects one column of the live workers that take new runs. If workers have builds, only those of the current build
+ * Selects one column of the live workers that take new runs. If workers have builds, only workers of the current build
  * take new runs.
  */
 export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
@@ -99,8 +99,8 @@ export const takesPlace = sql`${isAdmitted} and waits_since is null`;
 
 /**
  * Takes the right to admit one run, as an SQL expression: true when there is a place, no run waits for it and no other
- * transaction has the lock of admission. A function of the database does this, because it must count after it has the
- * lock; a statement sees only rows from before its beginning.
+ * transaction has the lock of admission. A function of the database does this, because the count must follow the lock:
+ * a single statement sees only rows from before its beginning.
  */
 export function takePlace(taskQueue: string): Sql {
   return sql`take_place(${taskQueue})`;

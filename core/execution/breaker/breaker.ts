@@ -5,7 +5,7 @@ import type { RunEnding, FailureReason } from '#core/execution/run-states/index.
 /** Consecutive runs that failed because of the provider, after which the breaker of the account opens. */
 const FAILURES_TO_OPEN = 3;
 
-/** The first pause of an open breaker. Each further failure doubles it. */
+/** The first pause of an open breaker. Each further failure doubles the pause. */
 const FIRST_PAUSE_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
 
@@ -29,7 +29,7 @@ export function breakerAfterRun(ending: RunEnding): Sql {
   }
 }
 
-/** A rehearsal proves nothing about scheduled runs. */
+/** SQL condition: the run counts. A rehearsal does not, because it proves nothing about scheduled runs. */
 const counts = sql`ended.trigger <> 'rehearsal'`;
 
 /** Reasons that mean that the account's allowance is used up. A retry is useless before the allowance is reset. */
@@ -47,8 +47,8 @@ const awaitAllowance = sql`
 const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
 
 /**
- * SQL condition: the run prolongs the pause. A run that began before the pause proves nothing new; the probe and later
- * runs of people do.
+ * SQL condition: the run prolongs the pause. A run that began before the pause proves nothing new, unlike the probe and
+ * later runs of people.
  */
 const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) from ended)`;
 
@@ -97,7 +97,7 @@ export interface OpenBreaker {
 /** A skipped occurrence, with the end of its account's pause. */
 type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
 
-/** Chooses one occurrence as the probe for each account whose pause has ended. All others are held back. */
+/** Chooses one occurrence as the probe for each account whose pause has ended. All other occurrences are held back. */
 export function chooseProbes<T extends { readonly account: string }>(
   occurrences: readonly T[],
   breakers: readonly OpenBreaker[],
@@ -125,7 +125,7 @@ export const openBreakers = sql`(select count(*) from model_breakers where pause
 
 /**
  * Locks the open breakers of these accounts in one order, so that ticks cannot deadlock. The second of two concurrent
- * ticks sees the probe that the first has taken.
+ * ticks sees the probe that the first tick has taken.
  */
 export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<OpenBreaker[]> {
   return tx.rows<OpenBreaker>`
@@ -136,8 +136,8 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
 }
 
 /**
- * Begins the next pause of breakers whose probe has been sent, as long as the last pause but no longer than the wait
- * for an allowance. If the probe is lost, another probe follows after the pause.
+ * Begins the next pause of breakers whose probe has been sent. The pause is as long as the last pause, but no longer
+ * than the wait for an allowance. If the probe is lost, another probe follows after the pause.
  */
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;
@@ -148,7 +148,7 @@ export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<v
   `;
 }
 
-/** Deletes at most `limit` breakers of accounts that no run has used for a day; returns how many. */
+/** Deletes at most `limit` breakers of accounts that no run has used for a day, and returns their number. */
 export function forgetBreakers(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'model_breakers',

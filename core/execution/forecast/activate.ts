@@ -10,7 +10,7 @@ import { plannedRuns } from './planned-runs.ts';
 
 /**
  * Activates a routine, and warns when its forecast exceeds a limit.
- * @param input.refuseOverBudget refuses the activation instead
+ * @param input.refuseOverBudget true to refuse the activation instead of warning
  * @throws {AppError} `forecast_over_budget` for that refusal, and the errors of `activateRoutine`
  */
 export async function activateWithForecast(
@@ -39,7 +39,7 @@ export async function warnOfForecast(deps: ForecastDeps, subject: ForecastSubjec
   return message === undefined ? [] : [{ code: 'forecast_over_budget', message }];
 }
 
-/** The limit that runs out first if each run costs its p95, and the day. */
+/** The limit that runs out first if each run costs its p95, and the day on which the limit runs out. */
 export interface FirstToRunOut {
   readonly limit: LimitForecast;
   readonly day: string;
@@ -55,7 +55,9 @@ export function firstToRunOut({ runs, limits }: Pick<Forecast, 'runs' | 'limits'
   return over.toSorted((a, b) => a.day.localeCompare(b.day))[0];
 }
 
-/** Names the limit that the forecast exceeds first, the day, and who may raise it; undefined if it exceeds no limit. */
+/**
+ * Names the limit that the forecast exceeds first, its day, and who may raise it; undefined if no limit is exceeded.
+ */
 export function overLimit(forecast: Forecast): string | undefined {
   const first = firstToRunOut(forecast);
   if (first === undefined) return undefined;
@@ -70,7 +72,7 @@ export function overLimit(forecast: Forecast): string | undefined {
 function inWords({ runs, perRun, total }: Forecast, { name, used }: LimitForecast): string {
   const planned = `${runs.count} runs until ${runs.until.toISOString().slice(0, 10)}`;
   if (name === 'runsPerPeriod') {
-    // The forecast's 30 days and the plan's period begin on different days.
+    // Mention the next period, because the forecast's 30 days and the plan's period begin on different days.
     return `${planned}, some of which may fall into the next period, and ${used} of this period are used`;
   }
   const cost = name === 'maxCostUsdPerMonth';

@@ -8,7 +8,7 @@ import { usageOfVersion, type UsedByRun } from './version-usage.ts';
 
 export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
 
-/** Sources of prices: the present model directory, or without prices there the costs of the runs themselves. */
+/** Sources of prices: the present model directory, or the costs of the runs if the directory has no prices. */
 export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 
 export interface Amount {
@@ -40,7 +40,7 @@ export interface EstimatedRoutine {
 
 /**
  * Estimates a run from the usage of the version's own runs at today's prices. With the proof run alone, the estimate is
- * its usage; without any run, the most that the routine's limits allow.
+ * the usage of that run; without any run, the most that the routine's limits allow.
  */
 export async function estimateRun(
   { database, models }: { readonly database: Db; readonly models: ProjectModels },
@@ -48,7 +48,7 @@ export async function estimateRun(
 ): Promise<RunEstimate> {
   const { id: routineId, projectId, revision, limits, proofRunId } = routine;
   const option = await findQuoted(models, routine);
-  // A run is a sum of steps, and few of them are long enough for the prices of long prompts.
+  // Ignore the prices of long prompts: a run is a sum of steps, and few steps are long enough for these prices.
   const prices = option?.prices ? { ...option.prices, above: undefined } : null;
   const sample = await usageOfVersion(database, { projectId, routineId, revision });
   const pricing = pricingOf(option, sample);
@@ -110,7 +110,7 @@ export function mostOfRun(
   return { tokens, costUsd: costOf(usage, prices) };
 }
 
-/** Finds a percentile by the nearest rank: the result is one of the values, never a number between two. */
+/** Finds a percentile by the nearest rank, so that the result is one of the values. */
 function percentile<T>(values: readonly T[], share: number, compare: (a: T, b: T) => number): T | undefined {
   return values.toSorted(compare)[Math.ceil(share * values.length) - 1];
 }

@@ -11,7 +11,7 @@ import {
 import type { Amount, RunEstimate } from './estimate.ts';
 import type { ForecastDay } from './planned-runs.ts';
 
-/** A limit, its use so far, and when it runs out. Amounts are decimal strings in the limit's own unit. */
+/** A limit, its use so far, and the days on which it runs out. Amounts are decimal strings in the limit's own unit. */
 export interface LimitForecast {
   readonly scope: LimitScope;
   readonly name: LimitName;
@@ -66,7 +66,7 @@ export function forecastLimits(input: ForecastInput): LimitForecast[] {
 
 function runsOutOf(limit: Limit, { days, perRun }: Pick<ForecastInput, 'days' | 'perRun'>): LimitForecast['runsOut'] {
   if (limit.name === 'maxCostUsdPerMonth' && perRun.pricing === 'unpriced') {
-    // A limit of cost refuses every run on a model without prices.
+    // Return the day of the first run, because a limit of cost refuses every run on a model without prices.
     const first = days.find(({ runs }) => runs > 0)?.day ?? null;
     return { p50: first, p95: first };
   }
@@ -151,7 +151,7 @@ interface Draw {
   readonly periodOf: (day: string) => string;
 }
 
-/** Returns the first day whose need exceeds the remaining limit, or null. */
+/** Returns the first day whose need exceeds the remaining limit; null if there is no such day. */
 export function dayOfRunningOut(days: readonly ForecastDay[], draw: Draw): string | null {
   const max = new Big(draw.max);
   let used = new Big(draw.used);

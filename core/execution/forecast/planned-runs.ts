@@ -43,7 +43,7 @@ interface Scheduled {
 /** Plans the runs of a routine for the next 30 days; an archived routine has none. */
 export function plannedRuns(routine: Scheduled & { readonly state: string }, now: Date): PlannedRuns {
   const lateMs = jitterMs(routine.id, routine.jitterSeconds ?? 0);
-  // Occurrences are whole minutes, moved by the jitter. All calls between two of these moments share a plan.
+  // Occurrences are whole minutes, moved by the jitter. All calls between two such moments share a plan.
   const minute = minuteAtOrBefore(later(now, -lateMs));
   // Past usage belongs to today, so a minute that began yesterday is planned from midnight on.
   const from = new Date(Math.max(minute * MINUTE_MS + lateMs, midnightBefore(now).getTime()));
@@ -54,7 +54,7 @@ export function plannedRuns(routine: Scheduled & { readonly state: string }, now
   return known.memo(key, { context: { routine, from, lateMs } });
 }
 
-// A routine that is due each minute has 43,200 occurrences, which take 20 ms to count.
+// Remember plans: a routine that is due each minute has 43,200 occurrences, which take 20 ms to count.
 const known = new LRUCache<string, PlannedRuns, { routine: Scheduled; from: Date; lateMs: number }>({
   max: 1_000,
   memoMethod: (_key, _stale, { context: { routine, from, lateMs } }) => {
@@ -75,7 +75,7 @@ interface Counted {
 
 const NONE: Counted = { count: 0, first: undefined, last: undefined };
 
-/** Makes a plan day by day; `count` counts the runs that start after an instant, up to and including another. */
+/** Makes a plan day by day; `count` counts the runs that start after one instant, up to and including another. */
 function planOf(from: Date, count: (after: Date, until: Date) => Counted): PlannedRuns {
   const until = new Date(from.getTime() + FORECAST_DAYS * DAY_MS);
   const days: ForecastDay[] = [];

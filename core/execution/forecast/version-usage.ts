@@ -18,7 +18,7 @@ export interface UsedByRun extends Omit<Usage, 'estimated'> {
   readonly costUsd: string | null;
 }
 
-/** How many of the latest runs in each state are read. Runs of older versions among them do not count. */
+/** Number of latest runs that are read in each state. Runs of older versions among them do not count. */
 const LATEST = 100;
 
 /** Reads the latest runs of a version that succeeded, or failed after a paid call of their model, the latest first. */
@@ -58,7 +58,8 @@ export async function medianOfVersion(db: Db, version: VersionKey): Promise<Medi
 }
 
 /**
- * Selects the latest runs in a state. The state is a literal, because the index of ended runs has it in its condition.
+ * Selects the latest runs in a state. The state is a literal, because the condition of the index of ended runs names
+ * states.
  */
 function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
   return sql`

@@ -31,7 +31,7 @@ export const MAX_GATE_BODY = 64 * 1_024;
 
 export const TOO_LARGE = gateFailed('too_large', `The response has more than ${MAX_GATE_BODY} bytes.`);
 
-/** Limits the time of a gate, so that the rest of the run has enough. */
+/** The longest time for a gate, so that the rest of the run has enough time. */
 export const GATE_TIMEOUT_MS = 30_000;
 
 export const TOO_SLOW = gateFailed(
@@ -49,8 +49,9 @@ export interface GateValue {
 }
 
 /**
- * Extracts the values of the pointers from a response: the value itself for a single pointer, an object for several,
- * the whole response for none. A response that is not JSON is a text, which can only be taken as a whole.
+ * Extracts the values of the pointers from a response: the value itself for a single pointer, an object of values for
+ * several pointers, the whole response without pointers. A response that is not JSON is a text, which can only be taken
+ * as a whole.
  */
 export function readValue(text: string, pointers: readonly string[]): GateValue | GateFault {
   const json = parseJson(text);

@@ -21,7 +21,7 @@ export interface PromptRun {
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
   readonly runAt: Date | null;
-  /** The run that this one repeats. */
+  /** The run that this run repeats. */
   readonly retryOf: string | null;
   /** Verdict of the gate; null or absent for a run that asked no gate. */
   readonly gateVerdict?: GateVerdict | null;
@@ -36,7 +36,7 @@ export interface PromptRun {
   readonly carryResult: boolean;
   /** The previous run; undefined without a previous result, or when the run does not use it. */
   readonly previous: PreviousRun | undefined;
-  /** Data of the latest run that has any; null if there is none, or when the instructions do not ask for it. */
+  /** Data of the latest run with data; null if there is none, or when the instructions do not ask for the data. */
   readonly previousData: PreviousData | null;
   /** True when the routine uses the facts of its project; `toldFacts` is null without facts. */
   readonly facts?: boolean;
@@ -56,7 +56,7 @@ export interface PreviousRun {
   readonly result: string | null;
 }
 
-/** Data of the latest run of a routine that has any, except backfills and follow-ups. */
+/** Data of the routine's latest run with data; backfills and follow-ups do not count. */
 export interface PreviousData {
   readonly data: unknown;
   readonly changes: Pick<Changes, 'counts' | 'added' | 'removed' | 'changed' | 'truncated'>;
@@ -98,7 +98,7 @@ export function renderBriefing(run: PromptRun, previous: string): string {
 const REHEARSAL =
   '- Rehearsal: only tools that read are called. Every other call is checked and recorded, but not made; a stand-in marked as rehearsed answers it. Work as always, take nothing from a stand-in for a fact, and say in the result which calls would have been made';
 
-/** Renders the briefing of a follow-up. Its prompt is the prompt of the run that it asks about. */
+/** Renders the briefing of a follow-up. The prompt of a follow-up is the prompt of the run that it asks about. */
 export function renderFollowUp(run: PromptRun, { message, fenced, result, finishedAt, thread }: FollowUp): string {
   const about =
     result === null
@@ -195,7 +195,7 @@ function inWords(instant: Date, timeZone: string): string {
 
 function formatsOf(timeZone: string) {
   return {
-    // The Swedish locale writes dates as ISO 8601 does.
+    // Use the Swedish locale, which writes dates as ISO 8601 does.
     date: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }),
     day: new Intl.DateTimeFormat('en-GB', {
       timeZone,

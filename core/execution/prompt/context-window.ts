@@ -13,7 +13,7 @@ export interface FittedTranscript {
   readonly messages: readonly ModelMessage[];
   /** The steps whose results had to make room, with the messages that replace them. */
   readonly omitted: readonly TranscriptStep[];
-  /** The fewest tokens of the whole call, when the model has no room for them. */
+  /** The fewest tokens that the whole call needs; undefined if the model has room for the call. */
   readonly tooLong: { readonly tokens: number; readonly contextTokens: number } | undefined;
 }
 
@@ -29,10 +29,10 @@ const KEPT_SHARE = 3 / 4;
 const WORTH_OMITTING = 500;
 
 /**
- * Fits the transcript of a run into the context window of its model. If the call could be too long, notes of their
- * length replace the oldest results of tools. Results that the model has not seen yet stay, because it would only ask
- * for them again. For a model whose context window is unknown, nothing is replaced.
- * @param call.countInput counts the tokens of the call with the whole transcript, at most
+ * Fits the transcript of a run into the context window of its model. If the call could be too long, notes that state
+ * the length replace the oldest results of tools. Results that the model has not seen yet stay, because the model would
+ * only ask for them again. For a model whose context window is unknown, nothing is replaced.
+ * @param call.countInput returns the most tokens that the call with the whole transcript can have
  */
 export function fitTranscript(
   steps: readonly TranscriptStep[],
@@ -69,7 +69,7 @@ function omittable(steps: readonly TranscriptStep[]): readonly TranscriptStep[] 
     .filter(({ messages }) => messages.some((message) => message !== withoutResults(message)));
 }
 
-/** Replaces each long result by a note of its length; a message without a long result is returned unchanged. */
+/** Replaces each long result by a note that states its length; returns a message without long results unchanged. */
 function withoutResults(message: ModelMessage): ModelMessage {
   if (message.role !== 'tool') return message;
   const content = message.content.map((part) => {

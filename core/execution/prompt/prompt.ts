@@ -45,7 +45,7 @@ export function renderPrompt(
     date: localDate(run.startedAt, run.timezone),
     'routine.name': run.routineName,
     'run.id': run.runId,
-    // A manual run has its `runAt`, or else the time at which it started.
+    // For a manual run, take its `runAt`, or else the time at which the run started.
     scheduledFor: (run.scheduledFor ?? run.runAt ?? run.startedAt).toISOString(),
     'previous.result': previousText(previous),
     'previous.finishedAt': previous?.finishedAt.toISOString() ?? '',
@@ -96,8 +96,9 @@ function jsonText(what: string, value: unknown): string {
 const LEAST_LENGTH = 1_000;
 
 /**
- * Describes the previous result for the run. Skills distinguish three cases: without a previous result everything is
- * new; with one that cannot be read, or that the routine does not pass on, nothing is known to be new.
+ * Describes the previous result for the run. Skills distinguish three cases: a previous result to compare with; no
+ * previous result, so that everything is new; and a previous result that cannot be read or that the routine does not
+ * pass on, so that nothing is known to be new.
  * @param room characters left for the text of the run
  * @param inInstructions true when a placeholder has put the previous result into the instructions
  */

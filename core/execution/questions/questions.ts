@@ -32,7 +32,7 @@ export interface Question {
   /** True for the answer of a caller who may not write routines. */
   readonly fenced: boolean;
   readonly answeredBy: Author | null;
-  /** When the question was answered, expired or was closed. */
+  /** Time at which the question was answered, expired or was closed. */
   readonly decidedAt: Date | null;
   readonly answerRunId: string | null;
   /** The error code that kept the answer from starting a run. */
@@ -93,7 +93,7 @@ export async function closeQuestions(tx: Db, routineIds: readonly string[]): Pro
   `;
 }
 
-/** Erases the questions that these runs asked last, and closes the open ones among them. */
+/** Erases the questions that these runs asked last, and closes the open questions among them. */
 export async function eraseQuestions(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update questions set question = null, digest = null, choices = null, default_answer = null, answer = null,

@@ -25,7 +25,7 @@ export async function markRead(
 ): Promise<void> {
   await transaction(database, async (tx) => {
     if (until !== undefined) {
-      // The marks of single runs stay until the next call, so that marking all can be undone.
+      // Keep the marks of single runs until the next call, so that marking all can be undone.
       await tx.run`
         delete from result_reads using result_readers reader, runs
         where result_reads.reader_id = ${readerId} and runs.id = run_id and runs.project_id = ${projectId}

@@ -65,7 +65,7 @@ interface Overtaking {
   readonly outcomeSummary: string | null;
   /** The beginning of the later result. */
   readonly resultPreview: string | null;
-  /** True when the later run executed another version of the routine, whose result may cover something else. */
+  /** True when the later run executed another version of the routine: its result may then cover something else. */
   readonly versionChanged: boolean;
 }
 
@@ -190,7 +190,7 @@ export interface Unread {
   readonly readUntil: Date | null;
 }
 
-/** Counts the unread results of a reader: the newest, or those of a period. */
+/** Counts the unread results of a reader: the newest results, or the results of a period. */
 export async function countUnread(
   db: Db,
   reader: Reader,

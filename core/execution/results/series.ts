@@ -20,7 +20,7 @@ export interface Series {
   readonly field: string | null;
   /** The runs, oldest first. */
   readonly runs: readonly { readonly id: string; readonly at: Date }[];
-  /** Items of the newest runs come first. */
+  /** The items, those of the newest runs first. */
   readonly items: readonly {
     readonly key: string | Numeric | boolean | null;
     /** One value for each run; null if the item has no such number in that run. */
@@ -43,7 +43,7 @@ export interface SeriesOf {
 }
 
 /**
- * Reads a number of each item over the latest runs with data. Runs whose items have another key than those of the
+ * Reads a number of each item over the latest runs with data. Runs whose items have another key than the items of the
  * newest run are left out.
  */
 export async function readSeries(db: Db, of: SeriesOf): Promise<Series> {

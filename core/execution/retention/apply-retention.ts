@@ -16,9 +16,9 @@ export interface RetentionReport {
 
 /**
  * Erases the content of runs and deletes runs at the end of their retention, for `forMs` at most. Each stage gets half
- * of the time, and the unused time of the other. The next pass continues; passes of several processes share the work.
- * Stops between two batches when `signal` aborts.
- * @throws the first error of a scope, after the work on all others
+ * of the time, and the unused time of the other stage. The next pass continues; passes of several processes share the
+ * work. Stops between two batches when `signal` aborts.
+ * @throws the first error of a scope, after the work on all other scopes
  */
 export async function applyRetention(
   deps: RetentionDeps,
@@ -77,7 +77,7 @@ const MAX_PROJECTS = 500;
 
 /**
  * Finds the scopes that may have due runs: all projects by the operator's days, and each project that chose fewer days
- * and has due runs. Their order is random, so that one large backlog does not keep others from their turn.
+ * and has due runs. The order of the scopes is random, so that one large backlog does not keep others from their turn.
  */
 export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<RetentionScope[]> {
   const days = stage.daysOf(rule, sql`p`);

@@ -12,7 +12,7 @@ export interface RetentionScope {
 
 export interface Batch {
   readonly done: number;
-  /** End of the last examined run. The next batch begins there. */
+  /** Time at which the last examined run ended. The next batch begins there. */
   readonly until: Date | undefined;
   /** True when more rows of the scope may be due. */
   readonly more: boolean;
@@ -23,7 +23,8 @@ const BATCH = 200;
 
 /**
  * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs.
- * @param from the `until` of the batch before, so that a pass reads erased runs at the beginning of the index only once
+ * @param from the `until` of the previous batch, so that a pass reads erased runs at the beginning of the index only
+ * once
  */
 export function applyToBatch(
   database: Database,

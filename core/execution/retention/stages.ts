@@ -54,7 +54,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   return keeping.eraseTexts(tx, ids);
 }
 
-/** Deletes runs. Their usage stays in the ledger and the totals, and a version that one of them proved stays proven. */
+/** Deletes runs. Their usage stays in the ledger and the totals, and versions that the runs proved stay proven. */
 async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await keepProofs(tx, runIds);
   await deleteDeliveries(tx, runIds);

@@ -70,7 +70,7 @@ export type RunEvent =
 
 /**
  * Reports why the stream ends before its run. The event has no id, so a follower that reconnects continues after the
- * event before.
+ * previous event.
  */
 export interface StreamEndEvent {
   readonly event: 'end';
@@ -117,7 +117,7 @@ async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal
   }
   const reason = watch.isClosed() ? 'server_stopping' : STREAM_END_NAMES.find((name) => name === signal.reason);
   if (reason === undefined) return;
-  // Delays vary, so that the followers of a stopping process do not all reconnect at once.
+  // Vary the delays, so that the followers of a stopping process do not all reconnect at once.
   const retryMs = 1_000 + Math.floor(Math.random() * 4_000);
   yield { event: 'end', retryMs, data: { reason, message: STREAM_ENDS[reason] } };
 }

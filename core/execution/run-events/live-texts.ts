@@ -18,7 +18,7 @@ export interface LiveStep {
 }
 
 export interface LiveText {
-  /** Takes the function that returns the text so far. A response that begins again replaces it. */
+  /** Takes the function that returns the text so far. A response that begins again replaces the function. */
   readonly onStream: (text: () => string) => void;
   readonly end: () => void;
 }

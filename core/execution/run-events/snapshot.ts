@@ -80,7 +80,7 @@ export interface RunSnapshot {
   readonly steps: RunDetail['steps'];
   /** Pieces of the text of the next step, if it is running; at most `PIECES_AT_ONCE`. */
   readonly pieces: readonly TextPiece[];
-  /** True when there may be more steps, or more pieces, than these. */
+  /** True when the run may have further steps or pieces. */
   readonly more: boolean;
 }
 
@@ -101,7 +101,7 @@ export interface SnapshotRequest {
   readonly from: RunCursor;
 }
 
-/** Steps that a slow follower keeps in memory, however many the run has. */
+/** The most steps that a slow follower keeps in memory, however many the run has. */
 const STEPS_AT_ONCE = 10;
 const PIECES_AT_ONCE = 4;
 

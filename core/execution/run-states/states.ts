@@ -36,7 +36,7 @@ export function runStatesBefore(
   ).flatMap(({ from }) => [...from]);
 }
 
-/** Reasons for the end of a run, beyond its state: a closed list that users can switch on. */
+/** Reasons for the end of a run, beyond its state. The list is closed, so that clients can branch on a reason. */
 export const RUN_REASONS = {
   // Skipped occurrences.
   overlap: 'the previous run of the routine was still going',
@@ -154,7 +154,7 @@ export function failureClassOf(run: { readonly state: string; readonly reason: s
   return classes[run.reason ?? ''] ?? null;
 }
 
-/** Tells whether a failure counts towards `pauseAfterFailures`. A budget that is used up is renewed by the calendar. */
+/** Tells whether a failure counts towards `pauseAfterFailures`. A used-up budget, which renews itself, does not. */
 export function countsTowardsPause(reason: RunReason | null): boolean {
   if (reason === 'blocked_budget' || reason === 'budget_exceeded') return false;
   return failureClassOf({ state: 'failed', reason }) === 'routine';
@@ -167,14 +167,14 @@ export interface RunEnding {
   readonly result: string | null;
   /** Class of the failure, which says whose fault it is; null for every other end. */
   readonly failureClass: FailureClass | null;
-  /** Outcome of a successful run; default `done`. */
+  /** Outcome of a successful run, by default `done`. */
   readonly outcome?: Outcome;
   readonly outcomeSummary?: string | null | undefined;
   /** How soon the result should be read, as the model stated. */
   readonly urgency?: Urgency | undefined;
   /** Results of the checks; undefined if nothing was checked. */
   readonly checks?: readonly CheckResult[];
-  /** Warnings about missing tools or texts; default none. */
+  /** Warnings about missing tools or texts; undefined if there are none. */
   readonly warnings?: readonly RunWarning[] | undefined;
   /** The budget that left too little for the next step, if it is known. */
   readonly passedLimit?: PassedLimit | undefined;

@@ -44,7 +44,7 @@ function requestCancellation(deps: EndDeps, projectId: string, id: string): Prom
 /**
  * Cancels the open runs that meet a condition on `runs`, also runs that a person started. Each run is cancelled in a
  * separate transaction, which waits for the run's row and has no other lock. A run that starts meanwhile stays.
- * @throws the first error of a run that could not be stopped, after the others were
+ * @throws the first error of a run that could not be stopped, after the other runs were stopped
  */
 export async function stopRuns(deps: EndDeps, which: Sql): Promise<void> {
   const open = await deps.database.rows<{ id: string; routineId: string }>`
@@ -73,7 +73,7 @@ export async function pauseWithRuns(
   const { projectId, id, cancelRuns } = input;
   const routine = await stopRoutine(deps, by, { projectId, id, state: 'paused' });
   // Stop the runs outside the transaction that locked the routine: a run that is ending has locked its own row and
-  // waits for the routine's, so the two would deadlock.
+  // waits for the row of the routine, so the two would deadlock.
   if (cancelRuns) await stopRuns(deps, sql`routine_id = ${id}`);
   return routine;
 }

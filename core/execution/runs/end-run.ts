@@ -43,12 +43,12 @@ export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): P
 }
 
 /**
- * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
- * row, the pause after too many), the breaker of its model account, its open steps and their calls on an account, the
- * work of mailing its subscribers, and the webhook deliveries. Its statement has the CTEs `ended`, `calls` (from model
- * connections), `routine` (from routines), `breaker`, `follower`, `turned` and `news` (from notifications), and
- * `closed`. When a model failed, the error of its last attempt becomes the run's error message, because it says more
- * than the reason does. The caller has locked the run with an earlier statement of the transaction; further
+ * Records the end of a run in the caller's transaction: the run's final state, the state of its routine (last run,
+ * failures in a row, the pause after too many), the breaker of its model account, its open steps and their calls on an
+ * account, the work of mailing its subscribers, and the webhook deliveries. Its statement has the CTEs `ended`, `calls`
+ * (from model connections), `routine` (from routines), `breaker`, `follower`, `turned` and `news` (from notifications),
+ * and `closed`. When a model failed, the error of its last attempt becomes the run's error message, because it says
+ * more than the reason does. The caller has locked the run with an earlier statement of the transaction; further
  * consequences follow after the commit.
  * @returns undefined when the run had ended before; nothing is changed then
  */
@@ -59,7 +59,7 @@ export async function recordEnd(
   ending: RunEnding,
 ): Promise<EndedRun | undefined> {
   const { state, reason, errorMessage, result } = ending;
-  // The error of the failed attempt is more exact than the reason. A step that was never sent has its own message.
+  // Prefer the error of the failed attempt, which is more exact. Keep the message of a step that was never sent.
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
@@ -94,7 +94,7 @@ export async function recordEnd(
   return ended;
 }
 
-/** The columns of `EndedRun`, selected from `ended` and `routine` of a statement that ends a run with `news`. */
+/** Columns of `EndedRun`, selected from `ended` and `routine` of a statement that also has the CTE `news`. */
 export const endedColumns = sql`id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
   error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor",
   created_at as "createdAt",
@@ -165,7 +165,7 @@ async function recordConsequences(deps: EndDeps, tx: Db, ended: EndedRun, { data
   await followPauses(deps, tx, [paused], new Map([[paused.id, ended.id]]));
 }
 
-/** A run that the transaction has just ended, with fields of the routine, whose row is locked. */
+/** A run that the transaction has just ended, with fields of its routine. The row of the routine is locked. */
 export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason'> {
   readonly reason: RunReason | null;
   readonly webhookUrl: string | null;
@@ -201,8 +201,8 @@ async function recordResult(
   const changes = compareWith(delivered, result.value, result.by);
   const withheld = hasWebhook ? withheldBy(run, changes) : 'no_webhook';
   const { against, unchangedRuns, ...kept } = changes;
-  // `compared_at` is the clock's time and not `now()`, the beginning of the transaction: the transaction may have
-  // waited for the lock on the routine since.
+  // Use the clock's time, not `now()`, the beginning of the transaction: the transaction may have waited for the lock
+  // on the routine since.
   await tx.run`
     update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
       compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns},
@@ -212,14 +212,14 @@ async function recordResult(
   return { changes, withheld };
 }
 
-/** A webhook gets every failure: silence means that nothing has changed, never that nothing works. */
+/** Returns the reason for withholding an event, or null. Failures are sent, so that silence never means a failure. */
 function withheldBy({ deliver, trigger, state, outcome }: EndedRun, changes: ComparedResult | null): Withheld | null {
   if (trigger === 'follow_up' || trigger === 'rehearsal') return trigger;
   if (deliver === 'always' || state === 'failed') return null;
   if (deliver === 'failed') return 'not_failed';
   if (state === 'cancelled') return 'no_change';
   if (changes === null && outcome === 'nothing_to_report') return 'no_change';
-  // Data that an earlier version of the routine did not ask for cannot be compared.
+  // Withhold nothing: data that an earlier version of the routine did not ask for cannot be compared.
   if (changes === null || changes.against === null) return null;
   return areNone(changes) ? 'no_change' : null;
 }

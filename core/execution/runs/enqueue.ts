@@ -64,9 +64,9 @@ export interface EnqueuedRun {
 }
 
 /**
- * Inserts a manual run or a rehearsal as `queued` and counts it against the month's allowance, in one statement. It
- * admits the run when no other run waits, its share has room and its organization has no limit of its own, so that an
- * idle service needs no round of admission. Otherwise the run waits for its turn.
+ * Inserts a manual run or a rehearsal as `queued` and counts it against the month's allowance, in one statement. The
+ * statement admits the run when no other run waits, the share of the organization has room and the organization has no
+ * limit of its own, so that an idle service needs no round of admission. Otherwise the run waits for its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
  * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`, `service_unavailable` for a
  * rehearsal beside workers of an earlier release
@@ -158,7 +158,7 @@ export async function enqueueManualRun(
   if (found.routineState === 'archived') throw new AppError('routine_archived');
   assertMayBeGiven(found);
   const { id, projectId, organizationId, routineId } = input;
-  // No run was inserted: an earlier attempt of this request inserted it, or the month's runs are used up.
+  // If no run was inserted, an earlier attempt of this request inserted it, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   if (found.admitted !== true) return { run, startable: undefined };

@@ -54,7 +54,7 @@ export async function startFollowUp(deps: StartDeps, input: AskedFollowUp): Prom
     from began left join run on true
   `;
   if (found === undefined) throw new AppError('run_not_found');
-  // No run was inserted: an earlier attempt of this request inserted it, or an obstacle refuses it.
+  // If no run was inserted, an earlier attempt of this request inserted it, or an obstacle refuses the run.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   deps.admission.nudge();
@@ -89,7 +89,7 @@ export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'mess
   if (message !== null && followsUp !== null) {
     return startFollowUp(deps, { ...input, runId: followsUp, message, fenced: run.valuesFenced });
   }
-  // Values that were fenced stay fenced.
+  // `false` fences no further values: values that were fenced in the repeated run stay fenced.
   const again = { routineId, variables, valuesFenced: false, retryOf: run.id, standsFor, rehearses };
   return startManualRun(deps, { ...input, ...again });
 }

@@ -58,7 +58,7 @@ async function countPinned(db: Db, projectId: string): Promise<number> {
   return found?.count ?? 0;
 }
 
-/** Erases the texts of runs that the transaction has locked, and of their steps. @returns how many runs there were */
+/** Erases the texts of runs that the transaction has locked, and of their steps. @returns the number of runs */
 export function eraseTexts(tx: Db, runIds: readonly string[]): Promise<number> {
   return tx.run`
     with texts as (
@@ -99,7 +99,7 @@ const erasedTool = sql`jsonb_build_object(
   'omittedFromStep', tool->'omittedFromStep', 'rehearsed', tool->'rehearsed')
   || case when tool ? 'action' then jsonb_build_object('action', tool->'action') else '{}' end`;
 
-/** Deletes runs that the transaction has locked, with their steps. @returns how many there were */
+/** Deletes runs that the transaction has locked, with their steps. @returns the number of runs */
 export function deleteRows(tx: Db, runIds: readonly string[]): Promise<number> {
   return tx.run`
     with recorded as (

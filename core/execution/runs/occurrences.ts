@@ -18,7 +18,7 @@ interface OccurrenceRow {
   readonly after_previous: boolean;
 }
 
-/** Lasting reasons. Consecutive occurrences with the same lasting reason share a row. */
+/** Reasons that last. Consecutive occurrences with the same lasting reason share a row. */
 const LASTING: readonly RunReason[] = [
   'overlap',
   'budget_exceeded',
@@ -78,7 +78,7 @@ export async function insertOccurrences(tx: Db, occurrences: readonly Occurrence
   return new Set(inserted.map(({ id }) => id));
 }
 
-/** The longest wait of a run of a backfill, because these runs start after all others. */
+/** The longest wait of a backfill's run. The wait is long, because these runs start after all other runs. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
 /** A run of a backfill, and its instant of the schedule. */
@@ -97,7 +97,7 @@ interface OnRecord {
   readonly backfillId: string | null;
 }
 
-/** Reads the runs recorded for each of these instants, in their order. */
+/** Reads the runs recorded for each of these instants, in the order of the instants. */
 export function readOnRecord(db: Db, routineId: string, instants: readonly Date[]): Promise<OnRecord[]> {
   return db.rows<OnRecord>`
     select instant as "scheduledFor", coalesce(occurrence.ran, false) or exists (

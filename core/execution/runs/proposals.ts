@@ -24,7 +24,7 @@ export async function startProposal(
   return opened;
 }
 
-/** Cancels the runs of dropped proposals. A run whose row is locked is cancelled after the commit, once it is free. */
+/** Cancels the runs of dropped proposals; a locked run is cancelled after the commit, once its row is free. */
 export async function cancelProofs(deps: EndDeps, tx: Db, { routineIds }: Events['proposal.dropped']): Promise<void> {
   await cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: isDropped });
   afterCommit(tx, () => {

@@ -58,7 +58,7 @@ export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promis
 export function chosenBy(projectId: string, filter: RunFilter): { readonly column: Sql; readonly conditions: Sql } {
   const { routineId } = filter;
   const conditions = [
-    // Only an index that begins with the owner serves these filters.
+    // Begin with the owner, because only an index that begins with the owner serves these filters.
     ...(routineId === undefined
       ? [ownedBy(sql`project_id`, projectId)]
       : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
@@ -72,7 +72,7 @@ export function chosenBy(projectId: string, filter: RunFilter): { readonly colum
   return { column: routineId === undefined ? sql`project_id` : sql`routine_id`, conditions: join(conditions, ' and ') };
 }
 
-/** Literals instead of parameters, so that Postgres reads the few runs in a rare state from their partial index. */
+/** Conditions with literals, so that Postgres reads the few runs in a rare state from their partial index. */
 const BY_STATE: Readonly<Record<RunState, Sql>> = {
   queued: sql`state = 'queued'`,
   running: sql`state = 'running'`,
@@ -96,9 +96,9 @@ const BY_TRIGGER = {
 };
 
 /**
- * Limits the id as well as the time, so that the scan of the index ends there: for a window a week ago among a million
- * runs that takes 3 ms instead of 170 ms. The limit of the id is wider: under a repeated `Idempotency-Key` an id is up
- * to a day older than its row, and the clock that made it may be a little ahead.
+ * Limits the id as well as the time, so that the scan of the index ends there: a window a week ago among a million runs
+ * then takes 3 ms instead of 170 ms. The limit of the id is wider: under a repeated `Idempotency-Key` an id is up to a
+ * day older than its row, and the clock that made it may be a little ahead.
  */
 function createdFrom(since: Date): Sql {
   const earliest = firstIdAt('run', new Date(since.getTime() - 25 * 3_600_000));
@@ -191,8 +191,8 @@ export async function readRunDetail(
 
 /**
  * Selects one row, `nearby`: the results before and after a run. Successes are entries of the index by state. Failures
- * are searched only between the run and the nearest success, because most have no result and a routine may have
- * thousands.
+ * are searched only between the run and the nearest success, because most failures have no result and a routine may
+ * have thousands.
  */
 const nearby = sql`
   (select good.before as "lastGoodRunId",
@@ -232,8 +232,8 @@ async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run):
 }
 
 /**
- * Seconds that a run waited: from its creation, or the time requested for it, to its first step, its end or now. Null
- * for a skipped occurrence.
+ * Seconds that a run waited: from its creation, or from its requested time, to its first step, its end or now. Null for
+ * a skipped occurrence.
  */
 const queuedSeconds = sql`case when skipped_count is null then
   round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0),

@@ -15,7 +15,8 @@ interface StepsOf {
 }
 
 /**
- * Reads all steps of a run in order, from some step on without the texts of models and tools.
+ * Reads all steps of a run in order. Once the texts reach their limit, the further steps come without the texts of
+ * models and tools.
  * @returns `leftOutFrom`, the index of the first step without its texts; null if all steps have them
  */
 export async function readAllSteps(

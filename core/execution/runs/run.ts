@@ -83,7 +83,7 @@ export interface Run extends RunOutcome {
   readonly cancelRequestedAt: Date | null;
   /** True when the run is kept beyond the retention of its project. */
   readonly pinned: boolean;
-  /** When the texts and variables were erased. */
+  /** Time at which the texts and variables were erased. */
   readonly contentErasedAt: Date | null;
 }
 

@@ -12,15 +12,16 @@ interface OpenRun {
   readonly cancelRequested: boolean;
 }
 
-/** Number of runs that one tick checks. Each costs a call to Temporal of a few milliseconds. */
+/** Number of runs that one tick checks. Each run costs a call to Temporal of a few milliseconds. */
 const BATCH = 200;
 
 /**
- * Checks open runs, in this order. Carries out cancellations that were missed or that Temporal may not have received,
- * so that they never wait behind thousands of runs. Ends runs far past their deadline, even if Temporal calls them
- * open. Settles runs whose workflow is gone, the longest unchecked first: a run that never began is started again, also
- * when its workflow waits for a build that no worker serves; a run that had begun ends as `workflow_lost`.
- * @returns how many runs had lost their workflow
+ * Checks open runs in three steps. First carries out cancellations that were missed or that Temporal may not have
+ * received, so that they never wait behind thousands of runs. Then ends runs far past their deadline, even if Temporal
+ * calls them open. Last settles runs whose workflow is gone, the longest unchecked first: a run that never began is
+ * started again, also when its workflow waits for a build that no worker serves; a run that had begun ends as
+ * `workflow_lost`.
+ * @returns the number of runs that had lost their workflow
  */
 export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise<number> {
   let cancelled: number;
@@ -54,7 +55,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
       waiting.shift();
     }
   } finally {
-    // Temporal is down, so the next tick checks the rest.
+    // Leave the rest to the next tick, because Temporal is down.
     await giveBack(database, waiting);
   }
   return settled;
@@ -128,7 +129,7 @@ async function settle(deps: EndDeps, run: OpenRun, workflow: 'completed' | 'gone
 
 /**
  * Tells whether a run's workflow waits for a build without a live worker. A run that has not begun may begin on another
- * build; one that has begun waits for workers of its own build.
+ * build; a run that has begun waits for workers of its own build.
  */
 async function isStranded({ database, engine, admission }: EndDeps, runId: string): Promise<boolean> {
   const buildId = await engine.buildOf(runId);

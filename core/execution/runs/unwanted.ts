@@ -57,7 +57,7 @@ type PauseDeps = SkipDeps & Pick<Core, 'work'>;
 /**
  * Records pauses by the service, in their transaction: skips waiting scheduled runs unless the schedule has merely
  * ended, and queues the webhook events. The caller mails, so that a failed run and its pause are one mail.
- * @param runIds by routine, the run that caused the pause
+ * @param runIds the run that caused the pause, by routine
  */
 export async function followPauses(
   deps: PauseDeps,

@@ -60,7 +60,7 @@ export function createSharedLink(
     const counted = sql`select from shared_links
       where run_id = ${runId} and project_id = ${projectId} and expires_at > now() and id <> ${id}`;
     await assertWithinQuota(tx, { counted, max: MAX_LINKS, what: 'links to one result' });
-    // The id exists already if an earlier response was lost; no one has seen its token.
+    // If an earlier response was lost, the id exists already: replace its token, which no one has seen.
     const link = await tx.rowOr<SharedLink>('internal_error')`
       insert into shared_links as l (id, project_id, run_id, token_hash, created_by, expires_at)
       values (${id}, ${projectId}, ${runId}, ${hashOf(token)}, ${by.id},

@@ -161,8 +161,8 @@ interface FormedEnding {
 }
 
 /**
- * Reads the data of a run that would succeed. If the result has another form, the model is asked once more, if a step
- * is left for it; else the run fails. A run with nothing to report may leave its data out.
+ * Reads the data of a run that would succeed. The model is asked once more for a result that has another form, if a
+ * step is left; otherwise the run fails. A run with nothing to report may leave its data out.
  */
 async function endingByForm(
   run: StepRun,
@@ -186,7 +186,7 @@ async function endingByForm(
 }
 
 /**
- * Judges a run that would succeed by its tool calls and its routine's checks, and returns its ending: a failed check
+ * Judges by tool calls and by the routine's checks whether a run may succeed, and returns its ending: a failed check
  * makes the run fail. Reads the calls of earlier steps, which no longer change.
  */
 export async function endingByChecks(
@@ -221,7 +221,7 @@ function responseWarnings(
   { usage, call }: ModelResponse,
   { sentTokens, isCallWritten }: { readonly sentTokens: number; readonly isCallWritten: boolean },
 ): StepWarning[] {
-  // The token counts of an account's provider include the tokens of its own protocol.
+  // Do not compare on an account: the provider's token counts include the tokens of its own protocol.
   const isCut = call === undefined && sentTokens > WORTH_COMPARING && usage.inputTokens < sentTokens / 2;
   return [
     ...(isCut ? (['prompt_cut'] as const) : []),
@@ -235,7 +235,7 @@ const LEAST_RUNS = 5;
 
 /**
  * Returns the ending of a run that would continue and has cost far more than its version's other runs: in dollars if
- * all of them have a price, else in tokens. Most runs stay below the floor and cost no statement.
+ * all these runs have a price, else in tokens. Most runs stay below the floor and cost no statement.
  */
 async function endingByCost(
   db: Db,
@@ -243,7 +243,7 @@ async function endingByCost(
   { response, costUsd }: { readonly response: ModelResponse; readonly costUsd: string | null },
 ): Promise<RunEnding | undefined> {
   const { abnormalFactor: factor } = run;
-  // A response without tool calls has the answer; only its outcome is still requested.
+  // Do not end the run: a response without tool calls has the answer, and only its outcome is still requested.
   if (response.toolCalls.length === 0) return undefined;
   // Steps come one after the other, so the total of the run has not changed since this step began.
   const tokens = run.totalTokens + totalTokens(response.usage);

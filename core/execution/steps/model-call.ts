@@ -41,7 +41,7 @@ export interface ModelResponse extends GatewayResponse {
 }
 
 export interface ModelCall extends GatewayCall {
-  /** The organization of the call; lessons from its refusals apply to it alone. */
+  /** The organization of the call; lessons from its refusals apply to this organization alone. */
   readonly organizationId: string;
   readonly modelId: string;
   /** The model at its server; null on an account. */
@@ -53,7 +53,7 @@ export interface ModelCall extends GatewayCall {
 export interface ModelCaller {
   /** Longest duration of a call, after which it is aborted. */
   readonly timeoutMs: number;
-  /** @throws {ModelFailure}, {Stop} if an account cannot take it, or the signal's reason when it was aborted */
+  /** @throws {ModelFailure}, {Stop} if an account cannot take the call, or the signal's reason when it was aborted */
   call(input: ModelCall): Promise<ModelResponse>;
   close(): Promise<void>;
 }

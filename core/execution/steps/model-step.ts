@@ -53,7 +53,7 @@ export async function performModelStep(
 
 /**
  * Asks the model. The reservation of a call without a response is settled if the call may be billed, else released.
- * @throws {Stop} if its account cannot take the call, now or at all, or its response would not be used
+ * @throws {Stop} if the account cannot take the call, now or at all, or its response would not be used
  * @throws {ModelFailure} if the call failed
  */
 async function askModel(
@@ -87,8 +87,8 @@ async function askModel(
 }
 
 /**
- * Returns the ending of a run whose time is over. A run that was delayed by failures of its provider was not too slow
- * itself.
+ * Returns the ending of a run whose time is over. If failures of the provider delayed the run, the reason is the
+ * provider.
  */
 function timeOver({ providerFailures }: StepRun): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
@@ -112,7 +112,7 @@ async function carryOut(
   }
 }
 
-/** Skips a run whose routine was paused, changed or archived; undefined when it is wanted, or has begun. */
+/** Skips a run whose routine was paused, changed or archived; undefined when the run is wanted, or has begun. */
 async function endUnwanted(deps: EndDeps, runId: string): Promise<StepOutcome | undefined> {
   const found = await deps.database.row<{ reason: RunReason | null }>`
     select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id

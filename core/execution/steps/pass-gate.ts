@@ -33,7 +33,7 @@ export async function passGate(deps: StepsCore, run: StepRun, signal: AbortSigna
   throw Stop.overtaken();
 }
 
-/** A later attempt neither asks nor decides again: it gets the verdict of the earlier attempt. */
+/** Records the verdict of the gate, once: a later attempt gets the verdict of the earlier attempt. */
 async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promise<GateVerdict | undefined> {
   const recorded = await db.row<{ gate: GateVerdict }>`
     update runs set gate = coalesce(gate, ${storableJson(verdict)}::jsonb)

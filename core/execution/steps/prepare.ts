@@ -34,7 +34,7 @@ export interface PreparedStep extends PreparedOpening {
 }
 
 /**
- * Checks that a step may be made, asks the gate before the first, and assembles the call of the model.
+ * Checks that a step may be made, asks the gate before the first step, and assembles the call of the model.
  * @throws {Stop} if the run must end, or waits for a sign-in
  */
 export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadline): Promise<PreparedStep> {
@@ -128,8 +128,8 @@ async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonl
 
 /**
  * Finds the model of a run, and checks that the run may use it.
- * @throws {Stop} when the routine, its definition, the provider or the account does not allow it, and when no source
- * has the model
+ * @throws {Stop} when the routine, its definition, the provider or the account does not allow the run, and when no
+ * source has the model
  */
 export async function findModel(deps: StepsCore, run: StepRun): Promise<ModelOption> {
   if (run.routineState === 'archived') throw Stop.fails('blocked_routine');
@@ -160,7 +160,7 @@ async function assertAccountUsable(deps: StepsCore, { projectId, model, modelSte
 
 /** The text of a run, with the versions of its parts. */
 export interface PreparedOpening extends Opening {
-  /** Revisions of the skills in the text; null if an earlier step has rendered it. */
+  /** Revisions of the skills in the text; null if an earlier step has rendered the text. */
   readonly skillRevisions: SkillRevisions;
   /** Version of the facts in the text; null without facts, and when an earlier step has rendered the text. */
   readonly factsVersion: number | null;
@@ -219,6 +219,6 @@ async function assertConnected(deps: StepsCore, run: StepRun, signal: AbortSigna
     update runs set waits_since = now() from taken_back where id = taken_back.run_id and state = 'running'
   `;
   deps.admission.nudge();
-  // The run wakes when its waiting time is over, before a sweep takes it for lost.
+  // Wake the run once its waiting time is over, before a sweep takes it for lost.
   throw Stop.waits(Math.min(delayAfter(stepAgeMs), patienceMs + 1_000));
 }

@@ -48,7 +48,7 @@ export interface Preview {
   readonly tools: StepRun['tools'];
   /** The gate, with the reason why it may not be asked now (undefined if it may); null for a routine without a gate. */
   readonly gate: { readonly asks: Gate; readonly fault: string | undefined } | null;
-  /** The reason why the run would end before its model is called; undefined if it would not. */
+  /** The reason why the run would end before its model is called; undefined if the model would be called. */
   readonly blocked: { readonly reason: RunReason | null; readonly message: string } | undefined;
   readonly estimate: {
     /** Estimated tokens of the first step's input; undefined without a text. */

@@ -28,7 +28,8 @@ import { ModelFailure, Stop, type StepOutcome } from './stop.ts';
 /**
  * Records a model step with its consequences: the tool calls it asks for, the request for a better result, or the end
  * of the run. If another attempt was faster or the run has ended meanwhile, only the usage is added.
- * @throws {Stop} in that case, {ModelFailure} when the call is no longer valid, so that nothing was recorded
+ * @throws {Stop} when only the usage was added, {ModelFailure} when the call is no longer valid, so that nothing was
+ * recorded
  */
 export async function recordStep(
   deps: EndDeps,
@@ -73,7 +74,7 @@ async function recordJudged(
   }
   const decided = await endingByChecks(database, run, ending, patterns);
   const hasSucceeded = decided.state === 'succeeded';
-  // A rehearsal, and a run without its tools, have not acted on the value of the gate.
+  // Do not keep the value for a rehearsal or a run without its tools: such runs have not acted on it.
   const keepsSeen = run.gate !== null && run.trigger !== 'rehearsal' && decided.warnings === undefined;
   const isAlone = hasSucceeded && !run.hasWebhook && decided.data === undefined && decided.next?.final !== true;
   if (isAlone) {
@@ -185,7 +186,8 @@ function noteIfLimited(budgets: StepRun['budgets'] | undefined): Sql {
  * Records the last step of a run and its success in one statement, which is all that most runs need.
  * @param how.keepsSeen whether the run has acted on the value of its gate
  * @param how.isAlone true when nothing else follows: a run whose routine has a webhook by now is then left unchanged
- * @returns undefined, without any change, in that case, and when the step had been recorded or the run had ended before
+ * @returns undefined, without any change, when a run that is alone has got a webhook, and when the step had been
+ * recorded or the run had ended before
  */
 export async function recordStepAndSuccess(
   db: Db,
@@ -243,7 +245,7 @@ async function settleLateResponse(tx: Db, record: ModelStepRecord, budgets: Step
   const { runId, response, index } = record;
   const { call } = response;
   const used = spentBy(record);
-  // Lock in a separate statement, so that the next one sees the writes of the run's last lock holder.
+  // Lock in a separate statement, so that the next statement sees the writes of the run's last lock holder.
   await tx.row`select id from runs where id = ${runId} for update`;
   const settled = await tx.run`
     with counted as (

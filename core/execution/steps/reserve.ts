@@ -33,7 +33,7 @@ const DEFAULT_OUTPUT_TOKENS = 16_384;
 
 /**
  * Output tokens for a model without figures. Servers refuse more than their window, and this number may fill a small
- * one.
+ * window.
  */
 const UNKNOWN_OUTPUT_TOKENS = 4_096;
 
@@ -115,13 +115,13 @@ export async function reserveStep(
       if (run.patienceMs <= 0) throw Stop.fails('budget_exceeded', HELD);
       // Release the reservations of workers that died, to make room.
       await settleLostCalls(deps, signal, run);
-      // This run leaves its place, so another run may be admitted.
+      // Let another run be admitted, because this run leaves its place.
       if (!run.inLine) deps.admission.nudge();
       throw Stop.waits(reservation.ahead === 0 ? firstMs : laterMs);
     case 'granted': {
       const { maxOutputTokens } = reservation;
       const cutBy = maxOutputTokens < outputTokens ? 'budget_exceeded' : cutByRun;
-      // Another run of its project may wait for the budget now.
+      // Let another run of the project be admitted, because it may wait for the budget now.
       if (run.inLine) deps.admission.nudge();
       return { maxOutputTokens, cutBy, isHeld: true };
     }
@@ -159,7 +159,7 @@ const LATE = sql`interval '30 seconds'`;
 
 /**
  * Counts the other runs that wait for the widest budget that limits this run, or for a budget inside that budget: all
- * of them as `others`, and the older runs, which have priority, as `ahead`.
+ * these runs as `others`, and the older runs, which have priority, as `ahead`.
  */
 function waitersBeside({ runId, organizationId }: StepRun, limits: readonly ScopeLimits[]): Sql {
   const widest = limits.find(isLimited);
@@ -174,7 +174,7 @@ function leaveLine({ runId }: StepRun): Sql {
   return sql`update runs set waits_until = null where id = ${runId}`;
 }
 
-/** Names the cost limit that refuses a model without prices, and who may lift it; undefined without a cost limit. */
+/** Names the cost limit that refuses a model without prices, and who may lift the limit; undefined without one. */
 export function limitOnUnpriced(
   limits: readonly ScopeLimits[],
   { prices }: Pick<ModelOption, 'prices'>,

@@ -116,7 +116,7 @@ export class ModelFailure extends Error {
   readonly isStarting: boolean;
   /** Usage that the provider stated for a call that was cut off. */
   readonly usage: Usage | undefined;
-  /** The finish reason of a response that does not count; undefined if it had none. */
+  /** The finish reason of a response that does not count; undefined if the response had none. */
   readonly finishWord: string | undefined;
   /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -166,7 +166,7 @@ const LONGEST_PAUSE_MS = 30_000;
  * Returns the pause before the next attempt at a model step: the provider's own, or a pause that doubles. Counts the
  * provider's failures, not the attempts that were lost with a worker.
  * @param firstPauseMs the pause before the second attempt, which doubles
- * @returns undefined when there is no next attempt: it would be useless, one too many, or too late for the run
+ * @returns undefined when there is no next attempt: the attempt would be useless, one too many, or too late for the run
  */
 export function retryDelayMs(
   failure: ModelFailure,

@@ -60,7 +60,7 @@ type BuiltInTool = NonNullable<ReturnType<typeof builtInTool>>;
 
 export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['execute']>): ToolStepEnd {
   const text = outcome.ok ? JSON.stringify(outcome.result) : outcome.error;
-  // The error may repeat text that the model took from a page, like the lines of a list.
+  // Fence the error, which may repeat text that the model took from a page, like the lines of a list.
   return ownEnd(tool, { ok: outcome.ok, text, told: fenced(text) });
 }
 
@@ -99,7 +99,7 @@ export function heldEnd(tool: PendingTool, action: NonNullable<ToolRecord['actio
 
 function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'answered'>): ToolStepEnd {
   const { record, text } = readResult(result, secrets);
-  // The tool's own words stay on record for a person. The model does not get them, because they may be wrong.
+  // Keep the tool's own words on record for a person, but not for the model, because the words may be wrong.
   if (unusable !== undefined) {
     const told = `The call was made and may have taken effect, but its answer cannot be used: ${unusable}.`;
     return {

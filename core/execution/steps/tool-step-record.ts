@@ -24,7 +24,7 @@ export interface ToolStep {
   readonly runState: string;
   readonly runStartedAt: Date;
   readonly cancelRequested: boolean;
-  /** True for a rehearsal, and for a follow-up about one. */
+  /** True for a rehearsal, and for a follow-up about a rehearsal. */
   readonly isRehearsal: boolean;
   readonly state: StepState;
   readonly attempt: number;

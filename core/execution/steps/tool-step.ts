@@ -66,7 +66,7 @@ export async function performToolStep(
   // Look again, because another attempt that counted as dead has sent the call, or the run or the policy has changed.
   if (call.kind === 'overtaken') return performToolStep(deps, key, signal);
   const isCancelled = call.kind === 'failed' && signal.aborted;
-  // The next attempt, on another worker, may make the call.
+  // Leave the call to the next attempt, which another worker makes.
   if (isCancelled && !call.uncertain) throw signal.reason;
   const end = endOf(tool, call);
   await persistently(() => recordToolStep(deps.database, key, end), signal);
@@ -77,7 +77,7 @@ export async function performToolStep(
 /** Number of runs searched for the last answer of a tool. */
 const MOST_LOOKED_AT = 20;
 
-/** Finds the text of the last real answer of a tool to its routine; undefined once it is erased. */
+/** Finds the text of the last real answer that a tool gave the routine; undefined once the text is erased. */
 async function lastAnswer(
   db: Db,
   { id, projectId, routineId }: Pick<ToolPolicy, 'id' | 'projectId' | 'routineId'>,

@@ -21,8 +21,8 @@ import type { PreparedStep } from './prepare.ts';
 import { ModelFailure } from './stop.ts';
 
 /**
- * Settles a call that this service or its runtime cut off, because its run was cancelled, its time was over or the
- * worker stops: the provider has the input and may bill it, but never reports the usage. So the estimated input is
+ * Settles a call that this service or its runtime cut off, because the run was cancelled or out of time, or because the
+ * worker stops. The provider has the input and may bill it, but never reports the usage, so the estimated input is
  * counted. On an account a call outlives the worker, and the attempt that continues the call settles it.
  * @returns true if this attempt settled the call; errors are logged and not thrown, as the error that ended the call
  * matters more
@@ -43,7 +43,7 @@ export async function settleCutCall(
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
       transaction(database, async (tx) => {
-        // Lock in a separate statement, so that the next ones see the writes of the run's last lock holder.
+        // Lock in a separate statement, so that the next statements see the writes of the run's last lock holder.
         await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });
@@ -82,8 +82,8 @@ const BATCH_OF_WAITER = 20;
 
 /**
  * Settles calls that were lost with their process, once their time is over: the provider may bill the input, so its
- * estimate counts, and the rest of the reservation is free again. Without this, a worker that dies at each response
- * would spend past every limit. Calls of runs without a limit reserve nothing and are not found. A call that cannot be
+ * estimate counts, and the rest of the reservation is free again. Otherwise a worker that dies at each response would
+ * spend past every limit. Calls of runs without a limit reserve nothing and are not found. A call that cannot be
  * settled now is left to the next caller.
  * @param waiter a run that waits for a budget; only calls with reservations of its budgets are settled for it
  */
@@ -138,7 +138,7 @@ function inputOnly(inputTokens: number): Usage {
  * ended.
  * @param tx transaction that has locked the run
  * @param options.onAccount true for a call on an account: all attempts share it, and one may have recorded its response
- * @returns whether it was added; false when it is in the ledger already
+ * @returns whether the usage was added; false when the ledger has it already
  */
 async function settleUnanswered(tx: Db, spent: Spent, { onAccount }: { onAccount: boolean }): Promise<boolean> {
   const { runId, index } = spent;

@@ -13,7 +13,7 @@ export function writtenCall(text: string, tools: readonly Pick<OfferedTool, 'nam
 
 /**
  * Removes quoted code, which is code with more text after it. Code blocks named for tools stay: Gemini's models write
- * calls into them.
+ * calls into such blocks.
  */
 function withoutQuotations(text: string): string {
   const parts = text.split(/^([ \t]*(?:```|~~~)[^\n]*)$/m);

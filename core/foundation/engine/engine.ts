@@ -97,8 +97,8 @@ export function createEngine(client: Client, taskQueue: string): Engine {
           workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
           args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
           staticSummary: `${run.trigger} run of ${run.routineId}`,
-          // Temporal's own limit, as a last resort. A run may wait twice, for its first step and for a budget. The
-          // sweep settles a stuck run and ends its workflow long before.
+          // The last resort, which Temporal applies. A run may wait twice, for its first step and for a budget. The
+          // sweep settles a stuck run and ends its workflow long before this limit.
           workflowExecutionTimeout: `${2 * LONGEST_QUEUE_SECONDS + run.timeoutSeconds + 3_600}s`,
           priority: { fairnessKey: run.organizationId },
           typedSearchAttributes: new TypedSearchAttributes([

@@ -19,7 +19,7 @@ const accountMail = z.object({
 });
 type AccountMail = z.output<typeof accountMail>;
 
-/** Mails about accounts. Each is sent at once and, if the mail server refuses, tried again until its link expires. */
+/** Mails about accounts. A mail is sent at once and, if the mail server refuses, tried again until its link expires. */
 export interface AccountMails {
   /**
    * Queues a mail in the transaction that makes its link, and sends it after the commit. The caller does not wait for

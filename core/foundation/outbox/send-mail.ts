@@ -48,7 +48,7 @@ function compose(
   return {
     id: message.id,
     to,
-    // A name chosen by a user must not break the subject line.
+    // Remove line breaks: a name chosen by a user must not break the subject line.
     subject: subject.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' '),
     ...bodyOf(content, { uiOrigin, stops: withoutForeignLinks(stop.links) }),
     ...(replyTo === undefined ? {} : { replyTo }),

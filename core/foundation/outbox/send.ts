@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 
 /** Waits of almost a day, because a mail server may be away that long. */
 const MAIL_WAITS_MS = [1, 5, 15, 60, 120, 240, 480, 720].map((minutes) => minutes * MINUTE_MS);
-/** A ping says that a run has just succeeded, so a late ping would mislead. */
+/** Short waits: a ping says that a run has just succeeded, so a late ping would mislead. */
 const PING_WAITS_MS = [MINUTE_MS, 2 * MINUTE_MS];
 
 /** The kinds of work that send messages. Enquiries wait while the operator has named no recipient. */

@@ -43,8 +43,8 @@ export async function countUse(db: Db, credential: string): Promise<WindowUse> {
 }
 
 /**
- * Returns the statement that counts events; all limits over replicas are rows of this one table. With a rounded start,
- * windows follow the clock; with the present time, a window begins with its first event.
+ * Returns the statement that counts events. All limits that apply over the replicas are rows of one table. With a
+ * rounded start, windows follow the clock; with the present time, a window begins with its first event.
  * @param events a select of key, start of the window, and number of events
  */
 export function counting(events: Sql, windowSeconds: number): Sql {

@@ -88,8 +88,8 @@ function overAt({ endsAt, jitterSeconds }: Timing): Date {
 }
 
 /**
- * Returns the next time of a routine that is saved. A new schedule leaves an occurrence that is due, or whose jitter
- * has not passed yet, as it is.
+ * Returns the next time of a routine that is saved. A new schedule keeps an occurrence that is due or still waits for
+ * its jitter.
  */
 export function nextTimeAfterSave(
   before: Timed & { readonly state: string },

@@ -33,7 +33,7 @@ export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
   readonly skipped: number;
   /** The first tools that were left out, each with the reason. */
   readonly skippedTools: readonly SkippedTool[];
-  /** Unreadable fields of tools that are listed without them. */
+  /** Unreadable fields that were left out of listed tools. */
   readonly droppedFields: readonly SkippedTool[];
   readonly truncated: boolean;
   /** True when the server's pages lead back to an earlier page, so that later tools are unknown. */
@@ -45,8 +45,8 @@ const TIMEOUT_MS = 60_000;
 const MAX_SHOWN_SKIPPED = 50;
 
 /**
- * Asks the connection's server for its tools and gives the routine a disabled policy for each. When an automatic tool
- * has changed or is gone, the routine returns to draft.
+ * Asks the connection's server for its tools and gives the routine a disabled policy for each tool. When an automatic
+ * tool has changed or is gone, the routine returns to draft.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `connection_not_found`, `connection_not_ready`,
  * `provider_error`, `rate_limited` while many other discoveries of the project wait
  */
@@ -58,7 +58,7 @@ export async function discoverTools(deps: DiscoverCore, scope: DiscoveryScope, b
   });
 }
 
-/** A project discovers one server at a time: a long response costs every other request of the process. */
+/** One discovery of a project at a time, because a long response delays every other request of the process. */
 const inTurn = createTurns(20);
 
 async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
@@ -92,7 +92,7 @@ async function askServer(
   { projectId, connectionId }: { projectId: string; connectionId: string },
 ): Promise<ListedTools> {
   const connection = await readConnection(deps.database, projectId, connectionId);
-  // Typed credentials need no sign-in, so a server with such credentials is asked in every state of the connection.
+  // Credentials that a person typed in need no sign-in, so such a server is asked in every state of the connection.
   const typedIn = connection.auth === 'bearer' || connection.auth === 'headers';
   const ready = connection.state === 'ready';
   if (connection.url === null || !(ready || typedIn)) throw notReady(connection);

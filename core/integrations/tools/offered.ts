@@ -111,7 +111,7 @@ function ofOwn(name: OwnToolName, rule: OwnToolRule): CallableTool {
 }
 
 /**
- * Names a tool of a connection. A tool of the service keeps its name in a clash, because skills and briefings use it.
+ * Names a tool of a connection. In a clash the service's own tool keeps its name, because skills and briefings use it.
  */
 function nameFor(
   tool: { readonly toolName: string; readonly policyId: string },

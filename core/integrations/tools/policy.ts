@@ -7,8 +7,8 @@ export const POLICY_STATES = ['disabled', 'automatic', 'hold'] as const;
 export type PolicyState = (typeof POLICY_STATES)[number];
 
 /**
- * Lets one routine use one tool of one connection, within limits: without asking a person, or, with the state `hold`,
- * once a person has approved the call.
+ * Permission for one routine to use one tool of one connection, within limits: without asking a person, or, with the
+ * state `hold`, once a person has approved the call.
  */
 export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
   readonly id: string;

@@ -11,7 +11,7 @@ export type RuleCondition = { readonly pointer: string } & (
   | { readonly atMost: number }
 );
 
-/** Lets calls of a held tool through without a person, while all of its conditions are met. */
+/** A rule that lets a call of a held tool through without a person if the call meets all conditions. */
 export interface ToolRule {
   readonly id: string;
   readonly policyId: string;

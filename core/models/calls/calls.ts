@@ -15,7 +15,7 @@ export interface CallOrder {
   readonly concurrency: number;
   /** Deadline of the call in Unix milliseconds. */
   readonly deadline: number;
-  /** Condition in SQL under which a new call may be made: its step still awaits a response. */
+  /** SQL condition for a new call: the step still awaits a response. */
   readonly wanted: Sql;
 }
 
@@ -91,7 +91,7 @@ interface Found extends RuntimeLease {
 /** @returns undefined when no process has the lease on the runtime */
 function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Found | undefined> {
   const { connection, runId, step, credentialVersion, concurrency } = order;
-  // A call continues at the runtime after its worker is lost, so its place is not free yet.
+  // Keep the place occupied beyond the deadline: a call continues at the runtime after its worker is lost.
   const leasedUntil = new Date(order.deadline + LONELY_MS);
   return tx.row<Found>`
     with lease as (
@@ -172,8 +172,8 @@ export function callSucceeded({ requestId }: IssuedCall, step: Sql): Sql {
 
 /**
  * Returns the common table expression that marks a call whose response came too late for its step, for the statement
- * that counts the usage. The expression gives a row the first time, and none if the usage was counted before, with the
- * step or by another attempt.
+ * that counts the usage. The expression returns a row unless the usage was counted before, with the step or by another
+ * attempt.
  */
 export function callCounted({ requestId }: IssuedCall): Sql {
   return sql`update model_calls set state = 'succeeded', ended_at = coalesce(ended_at, now())
@@ -181,8 +181,8 @@ export function callCounted({ requestId }: IssuedCall): Sql {
 }
 
 /**
- * Returns the common table expression that ends the open calls of runs, for the statement that ends the runs. Whether
- * the provider was asked stays unknown.
+ * Returns the common table expression that ends the open calls of runs, for the statement that ends the runs. The
+ * outcome of these calls is unknown: the provider may have been asked.
  * @param ended relation with the `id` of each run
  */
 export function callsOfRunOver(ended: Sql): Sql {

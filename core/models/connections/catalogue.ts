@@ -80,7 +80,7 @@ async function fetchModels(
     try {
       return await askProvider(deps, runtime, ref, renewed, deadline, signal);
     } catch (second) {
-      // The provider refused two credentials, the second of them renewed.
+      // The provider refused the renewed credential too, so the account is no longer ready.
       if (isRefusal(second)) await markNotReady(deps.database, ref, renewed.version, 'authorization_revoked');
       throw second;
     }

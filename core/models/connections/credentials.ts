@@ -89,7 +89,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
       const { stored, provider, opened } = await readReady(ref);
       const asIs = { credential: callCredential(opened), version: stored.version };
       const lasts = outlasts(stored, deadline + MARGIN_MS);
-      // A credential that cannot be renewed is used until the provider refuses it.
+      // If a credential cannot be renewed, use it until the provider refuses it.
       const isFinal = opened.kind === 'api_key' || opened.refreshToken === null;
       if (lasts || isFinal || (stored.spent && !stored.leased)) return asIs;
       return renewedOr(asIs, stored, async () =>
@@ -101,7 +101,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
       const ready = await unlessNotReady(readReady(ref));
       if (ready === undefined) return undefined;
       const { stored, provider, opened } = ready;
-      // Another caller has renewed the credential since.
+      // Return the credential that another caller has stored since.
       if (stored.version !== version) return current(ref);
       if (opened.kind === 'api_key') {
         await markNotReady(database, ref, version, 'credential_rejected');
@@ -136,7 +136,7 @@ type RenewalCore = Pick<AccountsCore, 'database' | 'findModelServer' | 'log' | '
 /**
  * Renews a credential once, even if several callers in several processes ask: the caller with the lease asks the
  * provider, the others wait for the stored result. New tokens are stored before they are used.
- * @returns false when there are no other tokens now, and perhaps never
+ * @returns false when the refresh token was sent and no response came back, so there may never be other tokens
  * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when a later attempt
  * may succeed
  */

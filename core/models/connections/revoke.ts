@@ -81,7 +81,7 @@ function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, s
   }
 }
 
-/** Keeps a credential until its provider has revoked it, sealed for its new place. */
+/** Stores a credential, sealed for this place, until its provider has revoked it. */
 export async function keepForRevocation(
   tx: Db,
   secrets: SecretBox,

@@ -143,7 +143,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
   const { abilities, names } = settings;
   const sources = settings.sources.map((source) => createCachedSource(source, settings));
   const isPrefixed = ({ source }: CachedSource) => sources.length > 1 && source.prefix;
-  // An id of a removed source must not be read as the id of a model at another source.
+  // Never read an id of a removed source as the id of a model at another source.
   const isTaken = (modelId: string) => names.isFormer(modelId.split('/', 1)[0] ?? '');
   const publicId = (source: CachedSource, { served: { modelId } }: SourcedModel) =>
     isPrefixed(source) || isTaken(modelId) ? `${source.source.name}/${modelId}` : modelId;

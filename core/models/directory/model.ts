@@ -64,7 +64,7 @@ interface Completed {
   readonly origins: Origins;
 }
 
-/** Completes figures by origin: the first known value of each counts. */
+/** Completes figures by origin: of each figure, the first known value counts. */
 export function firstKnown(candidates: readonly (readonly [FigureOrigin, SomeFigures])[]): Completed {
   const first = <Name extends keyof Figures>(name: Name) => {
     for (const [origin, { [name]: figure }] of candidates) {

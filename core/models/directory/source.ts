@@ -67,8 +67,8 @@ export function optionOf(
 ): ModelOption {
   const { maxOutputTokens, contextTokens, ...learned } = known;
   const { figures, origins } = firstKnown([
-    // The maximum that the server named in a refusal has priority over the list's, which may ignore how the server was
-    // started.
+    // An output limit that the server named in a refusal has priority over its list, which may ignore how the server
+    // was started.
     ['learned', { maxOutputTokens }],
     ...model.before,
     ['learned', { contextTokens }],
@@ -137,7 +137,7 @@ export interface CachedSource {
 
 export interface CacheSettings {
   readonly log: Log;
-  /** True shows addresses and names of variables to callers. */
+  /** True to show addresses and names of variables to callers. */
   readonly showAddresses: boolean;
   readonly timeoutMs?: number;
 }

@@ -24,7 +24,7 @@ export interface ModelRuntime {
    */
   requireProvider(provider: ProviderRef): Promise<void>;
   /**
-   * Tells whether the runtime takes work, within a second and a half, so that no list waits for a runtime that hangs.
+   * Tells, within a second and a half, whether the runtime takes work. No list waits longer for a runtime that hangs.
    */
   status(provider: ProviderRef): Promise<RuntimeStatus>;
   close(): Promise<void>;

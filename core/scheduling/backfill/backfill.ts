@@ -38,7 +38,8 @@ export interface Backfill {
 }
 
 /**
- * Creates all runs of a backfill, once its forecast is accepted, or none. Instants of earlier backfills are left out.
+ * Creates either all runs of a backfill or none, once its forecast is accepted. Instants of earlier backfills are left
+ * out.
  * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`,
  * `provider_disabled`, and the errors of `planBackfill`
  */
@@ -78,7 +79,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
 }
 
 /**
- * Counts runs against the allowance and locks it, so that two backfills cannot both take the last runs.
+ * Counts runs against the allowance and locks the allowance, so that two backfills cannot both take the last runs.
  * @throws {AppError} `allowance_exceeded`, `limit_reached`
  */
 async function takeAll(tx: Db, input: { organizationId: string; plan: Plan; wanted: number }): Promise<void> {

@@ -45,7 +45,7 @@ export async function planBackfill(
   const { id, projectId } = routine;
   if (routine.state === 'archived') throw new AppError('routine_archived');
   await assertPast(db, { ...window, projectId }, retention);
-  // Require a proof, as activation does: a version is proven before it runs two hundred times.
+  // Require a proof, as activation does, so that a version is proven before it runs two hundred times.
   if (!(await hasProofRun(db, routine))) throw new AppError('successful_run_required');
   const past = pastInstants(routine, window, max);
   const dueFrom = firstDue(routine);

@@ -58,7 +58,7 @@ interface HoldingRun extends OfRoutine {
   readonly calls: number;
   /** Names of the called tools, each once. */
   readonly toolNames: readonly string[];
-  /** Time at which the first of the actions expires. */
+  /** Time at which the first open action expires. */
   readonly expiresAt: Date;
 }
 
@@ -162,7 +162,7 @@ function failedRoutines(db: Db, projectId: string, since: Date): Promise<FailedR
   `;
 }
 
-/** For each routine, looks only at the latest run that has succeeded or failed. */
+/** Finds routines whose latest run missed tools or texts. Only runs that have succeeded or failed count. */
 function routinesWithoutTools(db: Db, projectId: string, since: Date): Promise<RoutineWithoutTools[]> {
   return db.rows`
     select r.id as "routineId", r.name as "routineName", latest.id as "runId", latest.finished_at as "finishedAt"

@@ -53,7 +53,7 @@ export async function deleteOrganization(deps: DeletionDeps, by: Person, confirm
     const { organization, projectIds } = await markOrganizationDeleted(tx, by, confirmed);
     const emptied: EmptiedProject[] = [];
     for (const projectId of projectIds) emptied.push(await empty(deps, tx, by, projectId));
-    // The next sync expires open checkouts.
+    // Request a sync, which expires open checkouts.
     await requestSync(tx, organization.id);
     return { organization, emptied };
   });
@@ -78,14 +78,15 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
 
 /**
  * Stops runs and revokes credentials after the transaction of the deletion. That transaction has locked the routines,
- * and a run that is ending has locked its own row and waits for its routine's: inside it, the two would deadlock.
+ * and a run that is ending has locked its own row and waits for the row of its routine: inside that transaction, the
+ * two would deadlock.
  */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
   await stopRuns(deps, sql`routine_id = any(${emptied.flatMap(({ routineIds }) => routineIds)})`);
   for (const connection of emptied.flatMap(({ connections }) => connections)) void revokeErased(deps, connection);
 }
 
-/** Functions that erase texts of deleted projects, at most `limit` rows each, and return how many. */
+/** Functions that erase texts of deleted projects, in at most `limit` rows each, and return the number of rows. */
 const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) => Promise<number>)[] = [
   forgetSkillsOf,
   forgetFactsOf,
@@ -96,7 +97,7 @@ const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) 
 
 /**
  * Erases texts of people in deleted projects: skills, facts, versions, texts and addresses of routines, and webhook
- * bodies that name them. Texts that an open run needs stay until its end. After a crash the next call continues.
+ * bodies that name routines. Texts that an open run needs stay until its end. After a crash the next call continues.
  * @param limit the most rows that one statement erases
  * @returns `limit` when there may be more to erase
  */

@@ -63,7 +63,7 @@ async function endPrograms(tx: Db, by: Actor, member: Membership, because: strin
 
 /**
  * Ends the sessions of a member in an organization and, on request, the rights of programs that act in their name: a
- * stolen session may have granted some.
+ * stolen session may have granted such rights.
  * @throws {AppError} as `endSessionsOf`
  */
 export function endSessionsOfMember(

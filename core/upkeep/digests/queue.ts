@@ -17,7 +17,7 @@ export async function queueResultDigests(db: Db): Promise<void> {
   `;
 }
 
-/** Writes the digest of a person that is due: one mail about all their projects that have news. */
+/** Writes a digest that is due: one mail to a person about all their projects that have news. */
 export const digestKind: RecordKind = {
   batch: 4,
   waitsMs: [60_000, 600_000, 3_600_000],
@@ -74,8 +74,8 @@ async function queueOne(tx: Db, userId: string): Promise<void> {
 
 /** Locks the due digests of a person; none when another worker has locked them. */
 async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
-  // The previous release takes no work from the queue. If both releases locked row by row, each would get some rows and
-  // send a separate mail.
+  // Lock all digests of the person by one key: the previous release takes no work from the queue. If both releases
+  // locked row by row, each would get some rows and send a separate mail.
   const isLocked = await tx.value<boolean>`
     select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0))
   `;

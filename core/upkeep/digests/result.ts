@@ -76,7 +76,7 @@ function readTold(tx: Db, runId: string): Promise<Told | undefined> {
   `;
 }
 
-/** The most mails with results of one routine in an hour. The digest has the results beyond that. */
+/** The most mails with results of one routine in an hour. The digest has all further results. */
 const MAILS: ThrottleRule = { name: 'result-mail', limit: 10, windowSeconds: 3_600 };
 
 async function mailResult(

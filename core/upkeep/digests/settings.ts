@@ -66,7 +66,7 @@ export async function readDigest(
 }
 
 /**
- * Changes when a person gets a digest. Switching it on ends an unsubscription and begins with later runs.
+ * Changes when a person gets a digest. Switching the digest on ends an unsubscription and begins with later runs.
  * @throws {AppError} `project_not_found`, `second_factor_required`, `invalid_timezone`
  */
 export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): Promise<DigestSettings> {

@@ -77,7 +77,7 @@ export const CHECKS_TO_MAKE: readonly ModelCheck[] = [
         toolCalls.length > 0
           ? 'The model called a tool in an unusable form.'
           : `The model called no tool. ${text.trim() === '' ? 'It wrote nothing.' : `It wrote: ${quoted(text)}`}`;
-      // A small model may have misunderstood the request, so the failed check shows nothing about the server.
+      // Conclude nothing about the server, because a small model may have misunderstood the request.
       return { passed: false, words, shows: {} };
     },
     refused: (words) => (/tool|function/i.test(words) ? { tools: false } : {}),

@@ -10,7 +10,7 @@ import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
 export interface MadeCheck {
   readonly kind: ModelCheck['kind'];
   readonly state: 'passed' | 'failed' | 'not_made';
-  /** Result in words, for a refusal the provider's own words; null if the check was not made. */
+  /** Result in words; for a refusal, the provider's own words. Null if the check was not made. */
   readonly words: string | null;
   readonly durationMs: number | null;
 }
@@ -41,7 +41,7 @@ export interface ModelTestDeps extends Pick<Core, 'database' | 'maxCostUsdPerOrg
 
 const TESTS: ThrottleRule = { name: 'model-test', limit: 30, windowSeconds: 60 * 60 };
 
-/** Time for one check: a server may have to load its model first. */
+/** Time for one check, in which a server may have to load its model first. */
 const CHECK_MS = 60_000;
 
 export function estimateTest(option: TestedModel): ModelTest {
@@ -121,7 +121,7 @@ async function make(
     response = await caller.call(call);
   } catch (error) {
     if (call.signal.aborted) {
-      // The server has received the input, and may bill it.
+      // Count the input, which the server has received and may bill.
       const usage = { ...NO_USAGE, inputTokens: countInput(call), estimated: true };
       const words = `The model gave no answer in ${CHECK_MS / 1_000} s.`;
       return { result: result(false, words), usage, shows: {}, isOver: true };

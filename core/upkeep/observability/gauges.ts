@@ -19,8 +19,7 @@ interface Known {
 
 /**
  * Counts at each scrape the rows that wait in Postgres. Each figure reads a partial index, so its cost grows with the
- * open rows. Every process reports the same figures, so take their maximum. While Postgres is down the figures are NaN,
- * not wrong.
+ * open rows. Every process reports the same figures, so take the maximum. While Postgres is down the figures are NaN.
  */
 export function watchBacklog(registry: Registry, database: Db, known: Known): void {
   // A scrape reads all gauges at once, so the gauges share one query.

@@ -79,7 +79,9 @@ export class Routines {
     return this.#transport.send('restoreRoutine', { ...options, ids: [routineId] });
   }
 
-  /** Proposes a change of an active routine. A run tries it, and if the run succeeds, the routine takes it over. */
+  /**
+   * Proposes a change of an active routine. A run tries the change, and the routine takes it over if the run succeeds.
+   */
   propose(
     routineId: string,
     body: Body<'createProposal'>,
@@ -167,7 +169,7 @@ export class Routines {
     return this.#transport.send('readRoutineVersion', { ...options, ids: [routineId, revision] });
   }
 
-  /** Saves an earlier version as a new one. */
+  /** Saves an earlier version as a new version. */
   restore(routineId: string, revision: number, options?: CreateOptions): Call<Data<'restoreRoutineVersion'>> {
     return this.#transport.send('restoreRoutineVersion', {
       ...options,
@@ -176,8 +178,8 @@ export class Routines {
   }
 
   /**
-   * Makes a new webhook secret; for 24 hours, events are signed with the old secret too. The new one is null if the
-   * response with it was lost.
+   * Makes a new webhook secret; for 24 hours, events are signed with the old secret too. The new secret is null in a
+   * repeated response, after the first response was lost.
    */
   rotateWebhookSecret(
     routineId: string,

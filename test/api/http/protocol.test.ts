@@ -4,6 +4,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { pathFor } from '#test/support/operations.ts';
 import { proves } from '#test/support/proves.ts';
 import { requestBytes, sendRaw } from './raw.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 const test = serviceTest({ own: true });
 
@@ -107,11 +108,12 @@ test('/llms.txt lists the documents, each of which is there in Markdown', async 
 
 test('a method that a path does not have is 405 with the ones it has', async ({ key }) => {
   const byPath = Map.groupBy(routes, ({ spec }) => spec.path);
-  for (const [path, known] of byPath) {
+  for (const [nth, [path, known]] of [...byPath].entries()) {
     const methods = new Set<string>(known.map(({ spec }) => spec.method));
     if (methods.has('GET')) methods.add('HEAD');
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      if (methods.has(method)) continue;
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !methods.has(method));
+    // On each change each path is tried with one of them, by turns.
+    for (const method of FULL_SIZE ? others : [others[nth % others.length]!]) {
       const answer = await key.send(method, pathFor({ path }));
       const allow = new Set(answer.headers.get('allow')?.split(', '));
       expect([method, path, answer.status, allow]).toEqual([method, path, 405, methods]);

@@ -5,6 +5,7 @@ import { actionEnded, actionsOf, holdingRoutine, runAsking } from '#test/core/ex
 import { startTracker } from '#test/core/execution/actions/tracker.ts';
 import type { Json } from '#test/core/integrations/tools/support.ts';
 import { assistantOf, dataOf, outsideFences } from './support.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 const test = serviceTest({ worker: true })
   .extend('tracker', { scope: 'file' }, async ({ service: _service }, { onCleanup }) => {
@@ -63,20 +64,23 @@ test('an assistant approves and rejects several calls at once by what it has see
   expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('actions[0].digest') });
 });
 
-test('the verdicts about fifty long calls fit into one answer', async ({ service, client, assistant, tracker }) => {
-  const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
-  const calls = Array.from({ length: 50 }, (_, nth) => ({
-    name: 'create_issue',
-    arguments: { title: `Page ${nth}`, url: `https://example.com/${'long/'.repeat(400)}${nth}` },
-  }));
-  // An answer of a model has at most 32 calls.
-  for (const some of [calls.slice(0, 25), calls.slice(25)]) {
-    service.gateway.control.script({ marker: routine.mark, behaviour: { kind: 'tool-calls', calls: some } });
-  }
-  await runAsking({ service, client }, routine);
-  const actions = await actionsOf(client, `routineId=${routine.routineId}&state=open&limit=50`);
-  expect(actions).toHaveLength(50);
-  const answer = await assistant.call('reject_actions', { actions: actions.map(({ id }) => ({ id })) });
-  expect(tokensOf(answer.text)).toBeLessThan(20_000);
-  expect(dataOf(answer)).toEqual(actions.map(({ id }) => ({ id, action: { state: 'rejected' } })));
-});
+test.runIf(FULL_SIZE)(
+  'the verdicts about fifty long calls fit into one answer',
+  async ({ service, client, assistant, tracker }) => {
+    const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
+    const calls = Array.from({ length: 50 }, (_, nth) => ({
+      name: 'create_issue',
+      arguments: { title: `Page ${nth}`, url: `https://example.com/${'long/'.repeat(400)}${nth}` },
+    }));
+    // An answer of a model has at most 32 calls.
+    for (const some of [calls.slice(0, 25), calls.slice(25)]) {
+      service.gateway.control.script({ marker: routine.mark, behaviour: { kind: 'tool-calls', calls: some } });
+    }
+    await runAsking({ service, client }, routine);
+    const actions = await actionsOf(client, `routineId=${routine.routineId}&state=open&limit=50`);
+    expect(actions).toHaveLength(50);
+    const answer = await assistant.call('reject_actions', { actions: actions.map(({ id }) => ({ id })) });
+    expect(tokensOf(answer.text)).toBeLessThan(20_000);
+    expect(dataOf(answer)).toEqual(actions.map(({ id }) => ({ id, action: { state: 'rejected' } })));
+  },
+);

@@ -7,6 +7,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { modelResponse } from '#test/support/model-caller.ts';
 import type { Service } from '#test/support/service.ts';
 import { changeReservations, changeRuns, plantRun } from '#test/support/given.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 const test = serviceTest({ own: true });
 
@@ -71,7 +72,7 @@ test('a call that a cancellation cuts off counts with its input, as estimated', 
   expect(await sums(service, runId)).toEqual(all(input));
 });
 
-test('a call that the end of the run’s time cuts off does so too', async ({ service }) => {
+test.runIf(FULL_SIZE)('a call that the end of the run’s time cuts off does so too', async ({ service }) => {
   const runId = await admittedRun(service, 5);
   const { caller, sent } = silentCaller();
   const step = performModelStep({ ...service.deps, caller }, { runId, index: 0 }, new AbortController().signal);

@@ -19,18 +19,18 @@ describe('the schedule rule against a minute-by-minute walk of the wall clock', 
     const changes = [...notableChanges(), ...changesOf(some, SEED)];
     for (const [index, change] of changes.entries()) {
       zones.add(change.timeZone);
-      for (const example of casesAt(change, 5, SEED + index)) {
+      for (const example of casesAt(change, FULL_SIZE ? 5 : 2, SEED + index)) {
         cases += 1;
         wrong.push(...wrongAnswers(ours, example), ...wrongSequence(example));
       }
     }
     expect(wrong.slice(0, 20), `FC_SEED=${SEED}`).toEqual([]);
-    expect(cases).toBeGreaterThan(sized(5000));
+    expect(cases).toBeGreaterThan(FULL_SIZE ? 5000 : 200);
     expect(zones.size).toBeGreaterThanOrEqual(some.length);
   });
 
   test('finds cron-parser alone and a fixed offset wrong, so it can tell', () => {
-    const cases = notableChanges().flatMap((change, index) => casesAt(change, 4, SEED + index));
+    const cases = notableChanges().flatMap((change, index) => casesAt(change, FULL_SIZE ? 4 : 1, SEED + index));
     const wrong = (next: Next): string[] => cases.flatMap((example) => wrongAnswers(next, example));
     expect(wrong(library).length).toBeGreaterThan(20);
     expect(wrong(fixedOffset).length).toBeGreaterThan(20);

@@ -41,6 +41,7 @@ test('pages before the sign-in', async ({ api, visit }) => {
     },
     {
       name: 'sign-up-sent',
+      holds: true,
       path: '/sign-up',
       act: async (page) => {
         await page.getByLabel('Name').fill('Ada');

@@ -65,12 +65,15 @@ test('the page of billing in all its states', async ({ api, visit }) => {
       'lasts until',
     ),
     state('member', { ...SUBSCRIBED, isOwner: false }, 'Only owners'),
-    state(
-      'ending',
-      { ...SUBSCRIBED, subscription: { ...SUBSCRIBED.subscription!, cancelsAt: ago(-9_000) } },
-      /From then on the Free plan applies/,
-    ),
-    { ...state('confirming', {}, 'Confirming'), path: done, loading: true },
+    {
+      ...state(
+        'ending',
+        { ...SUBSCRIBED, subscription: { ...SUBSCRIBED.subscription!, cancelsAt: ago(-9_000) } },
+        /From then on the Free plan applies/,
+      ),
+      holds: true,
+    },
+    { ...state('confirming', {}, 'Confirming'), path: done, loading: true, holds: true },
     { ...state('confirmed', SUBSCRIBED, /The payment is confirmed/), path: done },
     {
       name: 'loading',

@@ -100,6 +100,7 @@ test('the calendar in all its states, and by arrows', async ({ api, visit }) => 
     { name: 'to-come', path: CALENDAR + LATER, act: (page) => page.getByText('Daily site check').first().waitFor() },
     {
       name: 'month',
+      holds: true,
       path: `${CALENDAR}${LATER}&view=month`,
       async act(page) {
         const days = await page.getByRole('list', { name: 'Days' }).locator('[data-day]').count();
@@ -125,7 +126,7 @@ test('the calendar in all its states, and by arrows', async ({ api, visit }) => 
         expect(await page.getByRole('rowheader').count()).toBe(24);
       },
     },
-    { name: 'loading', path, before: holding(read), loading: true },
+    { name: 'loading', path, before: holding(read), loading: true, holds: true },
     { name: 'failed', path, before: failing(read) },
     { name: 'forbidden', path, before: forbidding(read) },
     { name: 'empty', path, before: () => api.serve(...FRAME) },

@@ -178,6 +178,7 @@ test('connections in all their states', async ({ api, visit }) => {
     },
     {
       name: 'lost',
+      holds: true,
       path: `${LIST}/${OTHER}`,
       before: refusing(`/v1/connections/${OTHER}`, 404, missing),
       act: headed('Connection'),
@@ -213,6 +214,7 @@ test('the tools of a routine in all their states', async ({ api, visit }) => {
     {
       ...at,
       name: 'rules',
+      holds: true,
       async act(page) {
         const rules = page.getByRole('region', { name: 'Standing rules' });
         await rules.getByText('7 of 10 uses left, ends in 5 days').waitFor();

@@ -120,7 +120,7 @@ test('facts in all their states', async ({ api, visit }) => {
     },
     { ...seen, name: 'failed', before: failing(API) },
     { ...seen, name: 'loading', before: holding(API), loading: true },
-    { path: `${routine}?tab=overview`, name: 'behind' },
+    { path: `${routine}?tab=overview`, name: 'behind', holds: true },
     { path: `${routine}?tab=preview`, name: 'preview' },
     {
       path: `${routine}/edit`,

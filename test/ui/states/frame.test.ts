@@ -140,7 +140,7 @@ test('the frame around every page', async ({ api, visit }) => {
       },
     },
     { ...opened, name: 'not-found', path: `${AT}/nothing-here` },
-    { ...opened, name: 'loading', before: holding(/^\/v1\/(projects|organizations)/), loading: true },
+    { ...opened, name: 'loading', before: holding(/^\/v1\/(projects|organizations)/), loading: true, holds: true },
     {
       ...opened,
       name: 'failed',
@@ -149,6 +149,7 @@ test('the frame around every page', async ({ api, visit }) => {
     },
     {
       name: 'foreign',
+      holds: true,
       path: AT,
       before: refusing(/^\/v1\/projects\//, 404, MISSING),
       act: (page) => page.getByText('This project is not one of yours').waitFor(),

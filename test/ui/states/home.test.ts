@@ -117,7 +117,7 @@ test('home in all its states', async ({ api, visit }) => {
         await page.getByText(SOURCES).first().waitFor();
       },
     },
-    { name: 'loading', path: AT, before: holding(read), loading: true },
+    { name: 'loading', path: AT, before: holding(read), loading: true, holds: true },
     { name: 'failed', path: AT, before: failing(read), act: (page) => page.getByRole('alert').first().waitFor() },
     { name: 'forbidden', path: AT, before: forbidding(read), act: (page) => page.getByRole('alert').first().waitFor() },
     {

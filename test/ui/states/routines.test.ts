@@ -286,6 +286,7 @@ test('a routine in all its states', async ({ api, visit }) => {
     { name: 'tools', path: `${path}?tab=tools` },
     {
       name: 'data',
+      holds: true,
       path: `${path}?tab=data`,
       before: () =>
         api.serve(...FRAME, routine({ resultSchema: {} }), answer('get', '/v1/routines/{routineId}/series', SERIES)),
@@ -340,6 +341,7 @@ test('a routine that files keep says so, and warns before an edit', async ({ api
     { name: 'composer', path: `${path}/edit`, act: (page) => page.getByText(WARNING).waitFor() },
     {
       name: 'drifted',
+      holds: true,
       path,
       before: () => api.serve(...FRAME, routine({ ...kept, driftedAt: ago(30) })),
       act: (page) => page.getByText('Differs from files', { exact: true }).waitFor(),
@@ -462,6 +464,7 @@ test('the composer in all its states', async ({ api, visit }) => {
     { name: 'no-models', path, before: failing('/v1/models') },
     {
       name: 'rehearses',
+      holds: true,
       path,
       before: () => api.serve(...FRAME, ...models, routine(), ...TOOLS_THAT_WRITE),
       async act(page) {

@@ -200,6 +200,7 @@ test('a run in all its states', async ({ api, visit }) => {
     {
       ...at,
       name: 'held',
+      holds: true,
       before: () => api.serve(...run(HOLDING), answer('get', '/v1/actions', HELD)),
       async act(page) {
         const held = page.getByRole('region', { name: 'Held for approval' });
@@ -214,6 +215,7 @@ test('a run in all its states', async ({ api, visit }) => {
     {
       ...at,
       name: 'running',
+      holds: true,
       loading: true,
       before: () => api.serve(...run({ state: 'running', result: null, outcome: null, finishedAt: null })),
       act: (page) => page.getByText('Live', { exact: true }).waitFor(),
@@ -221,6 +223,7 @@ test('a run in all its states', async ({ api, visit }) => {
     {
       ...at,
       name: 'queued',
+      holds: true,
       loading: true,
       before: () =>
         api.serve(
@@ -249,6 +252,7 @@ test('a run in all its states', async ({ api, visit }) => {
     {
       ...at,
       name: 'share',
+      holds: true,
       before: () => api.serve(...run({}), project(true), links, created),
       async act(page) {
         await page.getByRole('button', { name: 'Share' }).click();
@@ -267,7 +271,7 @@ test('a run in all its states', async ({ api, visit }) => {
         await page.getByText('This project shares no results.').waitFor();
       },
     },
-    { ...at, name: 'loading', before: holding(API), loading: true },
+    { ...at, name: 'loading', before: holding(API), loading: true, holds: true },
     { ...at, name: 'failed', before: failing(API), act: (page) => page.getByRole('alert').waitFor() },
     { ...at, name: 'forbidden', before: forbidding(API), act: (page) => page.getByRole('alert').waitFor() },
     { ...at, name: 'missing', before: refusing(API, 404, MISSING) },
@@ -455,6 +459,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
     {
       path: PATH,
       name: 'withheld',
+      holds: true,
       before: () =>
         api.serve(
           ...dataRun({
@@ -521,6 +526,7 @@ test('the page shows the value that was checked before a run, and why the model 
     {
       path: PATH,
       name: 'gate-quiet',
+      holds: true,
       before: gate({}, { outcome: 'nothing_to_report', result: null, stepCount: 0 }),
       act: says('The value had not changed'),
     },

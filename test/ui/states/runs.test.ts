@@ -78,6 +78,7 @@ test('the list of runs in all its states', async ({ api, visit }) => {
     },
     {
       name: 'filtered',
+      holds: true,
       path: `${path}?state=failed&trigger=manual`,
       async act(page) {
         await page.getByRole('row', { name: /Sources that competitors cite/ }).waitFor();
@@ -101,6 +102,7 @@ test('the list of runs in all its states', async ({ api, visit }) => {
     },
     {
       name: 'searched',
+      holds: true,
       path,
       async act(page) {
         await page.getByRole('searchbox', { name: 'Search runs' }).pressSequentially('Weekly', { delay: 30 });
@@ -119,7 +121,7 @@ test('the list of runs in all its states', async ({ api, visit }) => {
       before: () => api.serve(...FRAME),
       act: (page) => page.getByText('No runs yet').waitFor(),
     },
-    { name: 'loading', path, before: holding('/v1/runs'), loading: true },
+    { name: 'loading', path, before: holding('/v1/runs'), loading: true, holds: true },
     { name: 'failed', path, before: failing('/v1/runs'), act: (page) => page.getByRole('alert').waitFor() },
     { name: 'forbidden', path, before: forbidding('/v1/runs'), act: (page) => page.getByRole('alert').waitFor() },
   ]);

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { oneOfEach } from '#test/support/properties.ts';
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { ago, AT, FRAME, ORGANIZATION, PROJECT, USER } from '../support/frame.ts';
@@ -78,6 +79,7 @@ test('the settings in all their states', async ({ api, visit }) => {
     {
       ...at('members'),
       name: 'members-loading',
+      holds: true,
       before: holding(/\/members$/),
       loading: true,
       act: says('Invitations'),
@@ -120,14 +122,16 @@ test('the settings in all their states', async ({ api, visit }) => {
   ]);
 });
 
+const SWITCHES = [
+  ['notifications', /^\/v1\/projects\//, 'Let people share single results by a link'],
+  ['assistants', /^\/v1\/projects\//, 'Let programs reach this project through MCP'],
+  ['organization', /^\/v1\/organizations\//, 'Require a second factor from every member'],
+] as const;
+
 test('a switch moves at once, and moves back after a refusal', async ({ api, visit }) => {
   api.serve(...servedTo('owner'));
   const { page } = await visit('about:blank');
-  for (const [tab, path, label] of [
-    ['notifications', /^\/v1\/projects\//, 'Let people share single results by a link'],
-    ['assistants', /^\/v1\/projects\//, 'Let programs reach this project through MCP'],
-    ['organization', /^\/v1\/organizations\//, 'Require a second factor from every member'],
-  ] as const) {
+  for (const [tab, path, label] of oneOfEach(SWITCHES, ([, of]) => of.source)) {
     const refuse = await refusingLater(page, path, 'PATCH');
     await page.goto(`${AT}/settings?tab=${tab}`);
     const lever = page.getByRole('switch', { name: label });

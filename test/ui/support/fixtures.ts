@@ -47,7 +47,11 @@ export function dashboardTest(options: Pick<ServiceOptions, 'env'> = {}) {
       return (shared.port ??= freePort());
     })
     .extend('service', { scope: 'file' }, async ({ uiPort }, { onCleanup }) => {
-      const env = { UI_ORIGIN: `http://localhost:${uiPort}`, ...options.env };
+      const env = {
+        UI_ORIGIN: `http://localhost:${uiPort}`,
+        TEMPORAL_UI_URL: 'https://temporal.example.com/',
+        ...options.env,
+      };
       if (options.env === undefined) return sharedService({ worker: true, env });
       const service = await startService({ worker: true, env });
       onCleanup(() => service.close());

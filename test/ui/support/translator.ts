@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import type { Watched } from './watched.ts';
 
 /**
@@ -68,7 +69,7 @@ const PRESS = `window.pressNext = async (done, withFrame) => {
 
 /** Presses the buttons of a page, optionally those of its frame, and those in the menus and dialogs that open. */
 export async function pressAll(watched: Watched, path: string, withFrame: boolean): Promise<string[]> {
-  const most = 40;
+  const most = FULL_SIZE ? 40 : 12;
   const { page } = watched;
   const done: string[] = [];
   let opener: string | undefined;

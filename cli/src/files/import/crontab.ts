@@ -45,7 +45,7 @@ function jobOf(
 ): Job {
   // An unescaped % begins the input of the command, and `\%` is one of its characters.
   const [whole = '', ...input] = command.split(/(?<!\\)%/).map((part) => part.replaceAll('\\%', '%'));
-  // A value in the command is often a secret, and is no good name for a job.
+  // Leave out settings in the command, which are often secrets and no good name for a job.
   const settings = /^(?:env\s+)?(?:[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|\S*)\s+)+/.exec(whole)?.[0] ?? '';
   const shell = whole.slice(settings.length);
   const names = Array.from(settings.matchAll(/([A-Za-z_]\w*)=/g), ([, name]) => name);

@@ -132,7 +132,7 @@ const SECRETS = [
   // In a query even a short value may be a secret.
   /([?&][\w.-]*(?:key|token|secret|sig|auth|code|passw)[\w.-]*=)[^\s"'&#]+/gi,
   /(\b[\w-]*(?:api[_-]?key|token|secret|passw(?:or)?d)[\w-]*["']?\s*[=:]\s*["']?)[^\s"'&]{6,}/gi,
-  // Values of options, variables and headers; in a sentence, a word after a colon is rarely one.
+  // Values of options, variables and headers. In a sentence, the word after a colon is rarely a secret.
   /(--[\w-]*(?:key|token|secret|pass|auth|credential)[\w-]*[\s=]+["']?)[^\s"'[-][^\s"']*/gi,
   /(\b\w*(?:api_?key|token|secret|passw(?:or)?d|passwd)\w*=["']?)[^\s"'&[]+/gi,
   /((?:-H|--header)[\s=]*["']?[\w-]*(?:key|token|secret|auth|cookie)[\w-]*:\s*)[^\s"'[][^"'\n]*/gi,

@@ -114,7 +114,7 @@ function promptsOf({ parameters }: Fields): string[] {
     ...listed.map(({ content, message }) => content ?? message),
     text ?? prompt,
   ];
-  // An expression begins with an equals sign.
+  // Drop the equals sign with which an expression begins.
   return all.flatMap((each) => textOf(each)?.replace(/^=/, '') ?? []);
 }
 

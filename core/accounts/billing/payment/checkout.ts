@@ -44,7 +44,7 @@ export interface CheckoutInput {
 
 export interface Checkout {
   readonly url: string;
-  /** `portal` when the organization already has a subscription, so that it cannot buy a second one. */
+  /** `portal` when the organization has a subscription, because it must not buy a second one. */
   readonly kind: 'checkout' | 'portal';
 }
 
@@ -100,7 +100,7 @@ async function checkoutOf(deps: Ready, input: Visitor, attempt: number): Promise
     await requestSync(database, organizationId);
     return toPortal(deps, { ...input, subscribed });
   }
-  // The clock of this machine may be wrong, and the processor refuses a checkout that ends too soon.
+  // Use the database's clock: this machine's may be wrong, and the processor refuses a checkout that ends too soon.
   const now = (await databaseTime(database)).getTime() / 1_000;
   const again = await openSession(deps, { ...input, now });
   const session = again ?? (await createSession(deps, { ...input, now }, attempt));
@@ -145,7 +145,9 @@ async function toPortal(deps: Ready, input: Visitor & { readonly subscribed: Str
   return { url, kind: 'portal' };
 }
 
-/** Returns the open checkout of the plan that can still be used; expires all other checkouts of the customer. */
+/**
+ * Returns an open checkout of the plan that the customer can still use; expires all other checkouts of the customer.
+ */
 async function openSession(
   deps: Ready,
   { customer, plan, now }: Visitor & { readonly now: number },

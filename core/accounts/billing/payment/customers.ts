@@ -30,8 +30,8 @@ export function fetchSubscriptions(
 
 /**
  * Returns an organization's customer. A new customer is stored before any other request to the processor. The processor
- * repeats its first response to an idempotency key, even an error. So an attempt that failed is repeated under a new
- * key, and an attempt that was cut off under the same key.
+ * repeats its first response to an idempotency key, even an error: a failed attempt is repeated under a new key, and an
+ * attempt that was cut off under the same key.
  * @throws {AppError} the errors of `callProcessor`
  */
 export async function ensureCustomer(

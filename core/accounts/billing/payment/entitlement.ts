@@ -4,7 +4,7 @@ import { rows, type PaidPlan } from '#core/accounts/organizations/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { isBetter, planOfPrice, type PriceList } from '../plans.ts';
 
-/** States of a subscription that has not ended: its customer may have to pay. */
+/** States of a subscription that has not ended, so that the customer may still have to pay. */
 const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
 
 export function isLive({ status }: Pick<Subscription, 'status'>): boolean {

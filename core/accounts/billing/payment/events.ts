@@ -5,7 +5,7 @@ import { AppError } from '#lib/errors.ts';
 import { requested } from './customers.ts';
 import { raise, type PaymentDeps, type Processor } from './processor.ts';
 
-/** The kinds of events that the endpoint accepts. Each makes the service list the customer's subscriptions again. */
+/** The kinds of events that the endpoint accepts. After each, the service lists the customer's subscriptions again. */
 export const EVENT_KINDS = [
   'checkout.session.completed',
   'customer.subscription.created',
@@ -30,7 +30,7 @@ const paymentEvent = z.object({
 });
 export type PaymentEvent = z.output<typeof paymentEvent>;
 
-/** Reads the customer of an object: the processor sends the id or the whole customer. */
+/** Customer of an object. The processor sends the id or the whole customer. */
 const ofCustomer = z.object({
   customer: z.union([processorId, z.object({ id: processorId }).transform(({ id }) => id)]),
 });
@@ -50,8 +50,8 @@ export function verifyEvent(
   if (processor === undefined) throw new AppError('invalid_signature');
   try {
     const { stripe, webhookSecret } = processor;
-    // The library accepts a signature dated in the future; such a signature could be replayed until then. If there are
-    // several times, the library takes the last and this check the first, so only one time is allowed.
+    // Refuse a signature dated in the future, which the library accepts: the signature could be replayed until then.
+    // Allow only one time: of several, the library takes the last and this check the first.
     const [time = '', another] = Array.from(signature.matchAll(/(?:^|,)t=([^,]*)/g), ([, t]) => t);
     const signedAt = /^\d{1,12}$/.test(time) && another === undefined ? Number(time) : NaN;
     if (!(signedAt * 1_000 < now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');

@@ -154,7 +154,7 @@ function lookForFaults(
     if (ours[index] === 0) raise(watch, 'unknown_price', { organizationId, subscription });
   }
   if (live.length > 1 || ours.some((items) => items > 1)) raise(watch, 'several_subscriptions', { organizationId });
-  // The customer paid a checkout that was open when the organization was deleted, or a subscription was revived later.
+  // Alert the operator: a checkout from before the deletion was paid, or a subscription was revived later.
   if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
 }
 

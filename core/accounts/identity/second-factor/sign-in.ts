@@ -22,7 +22,8 @@ export function factorSignIn(settings: AuthSettings): BetterAuthPlugin {
     hooks: {
       after: [
         {
-          // A link that confirms a changed address would otherwise sign the person in without their second factor.
+          // Include the link that confirms a changed address: it would otherwise sign the person in without their
+          // second factor.
           matcher: ({ path }) => path === '/sign-in/email' || path === '/verify-email',
           handler: createAuthMiddleware(async (ctx) => {
             const { newSession, session: present, internalAdapter, secret } = ctx.context;

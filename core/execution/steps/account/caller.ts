@@ -52,7 +52,7 @@ export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
       if (renewed !== undefined) {
         const second = await callWith(renewed, deps, input, target);
         if (second !== undefined) return second;
-        // The owner has to sign in again.
+        // Mark the connection as not ready: the owner has to sign in again.
         await markNotReady(deps.database, connection, renewed.version, 'authorization_revoked');
       }
       throw new ModelFailure('model_credential_refused', 'The provider refused the credential.', { retryable: false });
@@ -70,7 +70,7 @@ function targetOf({ modelProviders, modelRuntime, timeoutMs }: AccountCallerDeps
   return { step, provider, runtime: modelRuntime, deadline };
 }
 
-/** @throws {Stop} when the account can have no credential, {ModelFailure} */
+/** @throws {Stop} when the account can have no credential, {ModelFailure} when no sign-in can be renewed now */
 async function usable<T>(credential: Promise<T>): Promise<T> {
   try {
     return await credential;

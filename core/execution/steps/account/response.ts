@@ -53,7 +53,7 @@ function without(secret: string, result: RunResult): RunResult {
   return parseExact(text.replaceAll(escaped, '[redacted]')) as RunResult;
 }
 
-/** Wait for an allowance when the provider names no reset. */
+/** Waiting time for an allowance whose reset the provider does not name. */
 const UNKNOWN_RESET_MS = 15 * 60_000;
 
 /** Failures after which it is unknown whether the provider was asked. */
@@ -86,7 +86,7 @@ export async function recordFailure(
   if (!(error instanceof CallFailure)) return error instanceof Error ? error : new Error('unknown');
   const { code, details } = error;
   if (code === 'fenced') return fromCallFailure(error);
-  // The earlier delivery may still be running; its own outcome is not known yet.
+  // Cancel the earlier delivery, which may still be running; its own outcome is not known yet.
   if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
   // Record this first: no other step may find the account free before its allowance is known to be used up.
   if (code === 'usage_limit' && !hasNoMoney(error)) {
@@ -105,7 +105,7 @@ export async function recordFailure(
   return fromCallFailure(error);
 }
 
-/** A reset renews a used-up allowance, but gives an account no money. */
+/** Tells whether the account has no money. A reset renews an allowance, but gives an account no money. */
 function hasNoMoney({ details }: Pick<CallFailure, 'details'>): boolean {
   return details.status === 402 && details.resetAt == null;
 }
@@ -155,7 +155,7 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
 
 /** Converts an exchange without a sealed outcome into its consequence for the step. The call keeps its request id. */
 export function fromUnreachable({ reason, message, retryAfterMs }: RuntimeUnreachable): ModelFailure | Stop {
-  // The runtime has begun nothing, and may have room in a moment.
+  // Wait: the runtime has begun nothing, and may have room in a moment.
   if (reason === 'busy') return Stop.waits(retryAfterMs);
   return new ModelFailure('model_unreachable', message, { retryable: true });
 }

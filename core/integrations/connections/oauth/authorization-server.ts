@@ -100,7 +100,7 @@ export async function discoverServer(
       : await metadataFor(documents.ofServer, url, described);
   if (metadata === undefined) throw new SignInError('no_metadata');
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true) throw new SignInError('no_pkce');
-  // The type has no such field, because OpenID Connect Discovery has none.
+  // Read the endpoint past the type, which leaves it out because OpenID Connect Discovery has none.
   const { revocation_endpoint: revocation }: Readonly<Record<string, unknown>> = metadata;
   return {
     metadata,

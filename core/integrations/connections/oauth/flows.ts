@@ -18,7 +18,7 @@ export interface FlowOwner {
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
-  /** Connection of a first or repeated sign-in; null for a sign-in that makes a new connection. */
+  /** Connection to sign in to, for the first time or again; null for a sign-in that makes a new connection. */
   readonly connectionId: string | null;
   /** The name of a new connection. */
   readonly name: string | null;
@@ -55,7 +55,7 @@ export async function insertFlow(
   `;
 }
 
-/** A return from a provider, as the browser brings it. */
+/** The data with which a browser returns from a provider. */
 export interface Presented {
   readonly state: string;
   readonly userId: string;

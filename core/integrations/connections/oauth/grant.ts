@@ -95,7 +95,7 @@ export function tokenEndpointOf({ server, client }: ReturnType<typeof issuerOf>)
   return { url: server.tokenEndpoint, authMethods: server.tokenEndpointAuthMethods, client };
 }
 
-/** Returns the scopes of a list. Some providers separate them by commas. */
+/** Splits a list of scopes. Some providers separate the scopes by commas. */
 export function scopesIn(text: string): string[] {
   return text.split(/[ ,]+/).filter((scope) => scope !== '');
 }

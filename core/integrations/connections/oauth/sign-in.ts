@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from '#lib/errors.ts';
 import type { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 
-/** `uiOrigin` receives the provider's response and passes it to this service. */
+/** Parts of the core that a sign-in uses. The page at `uiOrigin` passes the provider's response to this service. */
 export interface SignInDeps extends Pick<
   ConnectionsCore,
   'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers' | 'secrets' | 'uiOrigin'

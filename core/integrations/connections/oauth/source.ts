@@ -53,9 +53,9 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       if (stored.state !== 'ready') return undefined;
       const current = openGrant(deps, connection, stored);
       const headers = grantHeaders(current);
-      // Another caller has renewed the tokens since.
+      // Return the tokens that another caller has renewed since.
       if (headers['authorization'] !== used['authorization']) return headers;
-      // A renewal cannot widen the granted scopes (RFC 6749, section 6).
+      // A person has to sign in for more scopes, because a renewal cannot widen the granted ones (RFC 6749, section 6).
       if (demandedScopes !== undefined) {
         await demandScopes(deps.database, connection, stored.version, demandedScopes);
         return undefined;
@@ -114,7 +114,7 @@ async function renewHeld(
       log.warn({ connectionId: connection.id, detail: error.answer }, 'a sign-in is over');
       const reason = isKnown && held.expired ? 'authorization_expired' : 'authorization_revoked';
       const retired = await retireGrant(database, connection, held.version, reason);
-      // If nothing was retired, a person has signed in again, or the connection was deleted and its grant revoked.
+      // If nothing was retired, read the stored tokens: a person has signed in again, or the connection was deleted.
       if (!retired) return openGrant(deps, connection, await readStoredGrant(database, connection));
       throw new AppError('connection_not_ready');
     }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ConnectionClients } from '#lib/config/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Replaces the provider's name in addresses when people sign in to their own tool server. */
+/** Name that addresses contain in place of a provider's when people sign in to their own tool server. */
 export const TOOL_SERVER = 'tool-server';
 
 export interface ProviderCatalogue {

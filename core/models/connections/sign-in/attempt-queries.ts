@@ -164,7 +164,7 @@ export async function endTurn(
   `;
 }
 
-/** A return from a provider, as the browser brings it. */
+/** The data with which a browser returns from a provider. */
 interface Presented {
   readonly state: string;
   readonly userId: string;

@@ -50,7 +50,7 @@ export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyI
     projectId,
     ownerId: input.userId,
     provider,
-    // Two equal keys are one account. The hash does not reveal the key, which is too long to be guessed.
+    // Identify the account by a hash of the key, which does not reveal the key: two equal keys are one account.
     accountId: `sha256:${createHash('sha256').update(input.apiKey).digest('hex')}`,
     accountLabel: input.label ?? keyLabel(provider, input.apiKey),
     credential,

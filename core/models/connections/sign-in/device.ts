@@ -164,7 +164,7 @@ async function noTokens(
   await endAttempt(database, turn, { state: 'failed', error: 'provider_refused' });
 }
 
-/** Errors that every later poll would get too: the attempt fails. */
+/** Errors that end the attempt, because every later poll would get them too. */
 const FATAL: ReadonlySet<string> = new Set(['invalid_request', 'invalid_scope', 'unsupported_grant_type']);
 
 function shown({ secrets }: Pick<AccountsCore, 'secrets'>, attempt: SignInAttempt): DeviceAttempt {
@@ -223,7 +223,7 @@ async function requestDeviceCode(
   }
   const said = parsed.data;
   const verificationUri = said.verification_uri ?? said.verification_url;
-  // The service sends a person only to addresses that it would call itself.
+  // Send a person only to addresses that this service may call itself.
   if (verificationUri === undefined || deps.outbound.urlFault(verificationUri) !== undefined) {
     throw new SignInFailure('provider_refused');
   }

@@ -84,7 +84,7 @@ export async function checkMayConnect(
   });
 }
 
-/** The most accounts of a project: without revoked accounts, and with them, because their rows are kept. */
+/** The most accounts of a project, without the revoked accounts (`MAX_ACCOUNTS`) and with them: their rows are kept. */
 const MAX_ACCOUNTS = 1_000;
 const MAX_EVER = 10_000;
 

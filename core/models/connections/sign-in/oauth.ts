@@ -72,7 +72,7 @@ export async function startOAuthSignIn(
 
 /**
  * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. An error after the
- * state was taken ends the attempt. The same return again leads to the same account, and redeems nothing.
+ * state was taken ends the attempt. A repeated return leads to the same account and redeems nothing.
  * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and those of `SignInFailure`
  */
 export async function completeOAuthSignIn(
@@ -153,7 +153,7 @@ async function redeem(
   const secrets = openSecrets(deps.secrets, attempt);
   if (secrets.kind !== 'oauth') throw new SignInFailure('superseded');
   const server = await deps.findModelServer(provider);
-  // A response of another server contains a code that this server must not redeem (RFC 9207).
+  // Refuse a response of another server: its code must not be redeemed at this server (RFC 9207).
   if (!isFromIssuer(server, returned.iss)) throw new SignInFailure('wrong_issuer');
   if (returned.error === 'access_denied') throw new SignInFailure('denied');
   if (returned.error !== undefined || returned.code === undefined) {
@@ -185,7 +185,7 @@ export interface ReturnedParameters {
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly iss: string | undefined;
-  /** Client that the provider has issued for this key; undefined if it issues none. */
+  /** Client that the provider has issued for the person's key; undefined if the provider issues none. */
   readonly clientId: string | undefined;
 }
 

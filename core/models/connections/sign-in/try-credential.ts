@@ -90,7 +90,7 @@ async function callOf(
   };
 }
 
-/** Pause of an account that does not say when it is available again: it may only be busy. */
+/** Pause of an account when its provider does not say how long to wait: the account may only be busy. */
 const UNSAID_MS = 5 * 60_000;
 
 function notBeforeOf({ limited, resetAt }: VerifyResult): Date | null {

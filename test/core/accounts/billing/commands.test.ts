@@ -5,6 +5,7 @@ import { freePort } from '#dev/stack/ports.ts';
 import { startNode } from '#test/support/node-process.ts';
 import { paidTest, storedAccess, subscribed } from './support.ts';
 import { changeOrganizations } from '#test/support/given.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 const test = paidTest();
 
@@ -125,10 +126,11 @@ test('a key that is refused, a processor that is away and one that is not config
   const env = paymentEnvironment(processor.url);
   const wrongKey = { ...env, STRIPE_SECRET_KEY: 'sk_test_wrong' };
   const away = { ...env, STRIPE_API_URL: 'http://127.0.0.1:9' };
-  for (const [command, variables] of [
-    ['check', away],
+  const cases = [
     ['setup', wrongKey],
-  ] as const) {
+    ['check', away],
+  ] as const;
+  for (const [command, variables] of cases.slice(0, FULL_SIZE ? 2 : 1)) {
     const { code, output } = await run(command, variables);
     expect([command, code]).toEqual([command, 1]);
     expect(output).toContain('the payment processor could not be asked: ');

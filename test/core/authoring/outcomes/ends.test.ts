@@ -6,7 +6,7 @@ import { fallDue } from '#test/support/given.ts';
 import { activeRoutine, createRoutine, routineBody, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 
-const test = serviceTest({ worker: true, own: true })
+const test = serviceTest({ worker: true })
   /** Makes an active routine that has to state its outcome; `says` sets the call of `finish` in its next run. */
   .extend('routine', ({ service, key }) => async (fields: object) => {
     const mark = marker();

@@ -4,6 +4,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 import { requestsWith, slowSchema } from '#test/core/integrations/tools/support.ts';
 import { FORM, prices, typedRoutine } from '#test/core/execution/results/world.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -196,7 +197,7 @@ test.for<[string, Record<string, unknown>, string]>([
   expect(refused.body.error.message).toContain(message);
 });
 
-test('a schema whose checks would never end fails only its run', async ({ service, key }) => {
+test.runIf(FULL_SIZE)('a schema whose checks would never end fails only its run', async ({ service, key }) => {
   const slow = await typedRoutine(service, key, {
     resultSchema: slowSchema('a'),
     resultKey: null,

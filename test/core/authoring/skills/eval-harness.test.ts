@@ -190,7 +190,7 @@ describe('figures', () => {
 describe('the command', () => {
   const run = promisify(execFile);
 
-  test('evaluates the skills it is told, prints the report and keeps it as JSON', async () => {
+  test.runIf(FULL_SIZE)('evaluates the skills it is told, prints the report and keeps it as JSON', async () => {
     gateway.control.script({ times: null, behaviour: { kind: 'text', text: GOOD } });
     const folder = await mkdtemp(path.join(tmpdir(), 'evals-'));
     try {

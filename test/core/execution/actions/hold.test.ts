@@ -30,6 +30,10 @@ afterAll(() => tracker?.stop());
 /** Number of times that a run's model asks for calls, and number of calls each time. */
 const ROUNDS = FULL_SIZE ? 3 : 1;
 const CALLS_A_ROUND = 32;
+/** Calls of all runs together. */
+const CALLS = FULL_SIZE ? 1_000 : 100;
+/** Calls that are held when their routine is archived. */
+const HELD = FULL_SIZE ? 30 : 8;
 
 const ISSUE = { name: 'create_issue', arguments: { title: 'Broken link', priority: 2 } };
 
@@ -81,7 +85,7 @@ test('the same call of a later run is counted with the open one, and names of ar
   expect(await actionsOf(client, `runId=${second.run.id}`)).toHaveLength(2);
 });
 
-test('a thousand identical calls of two runs make one action', async () => {
+test('many identical calls of two runs make one action', async () => {
   const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
   const round = () => scriptCalls(service, routine.mark, ...Array.from({ length: CALLS_A_ROUND }, () => ISSUE));
   for (let each = 0; each < ROUNDS; each += 1) round();
@@ -94,12 +98,12 @@ test('a thousand identical calls of two runs make one action', async () => {
   const call = { ...(await callOf(routine)), arguments: ISSUE.arguments, refersTo: [], modelReason: null };
   // A run cannot make a thousand calls within a test, so the others are stored as its steps would store them.
   await transaction(service.deps.database, async (tx) => {
-    for (let nth = ROUNDS * CALLS_A_ROUND + 1; nth < 1_000; nth += 1) {
+    for (let nth = ROUNDS * CALLS_A_ROUND + 1; nth < CALLS; nth += 1) {
       const runId: string = nth % 2 === 0 ? first.id : second.id;
       expect(await recordHeldCall(service.deps, tx, { ...call, runId })).toBe(action.id);
     }
   });
-  expect(await actionsOf(client, `routineId=${routine.routineId}`)).toMatchObject([{ times: 1_000, state: 'open' }]);
+  expect(await actionsOf(client, `routineId=${routine.routineId}`)).toMatchObject([{ times: CALLS, state: 'open' }]);
 });
 
 test('actions that end together are told by one statement, each once', async () => {
@@ -116,10 +120,10 @@ test('actions that end together are told by one statement, each once', async () 
       recordHeldCall(service.deps, tx, { ...call, refersTo, arguments: { title } }),
     ) as Promise<string>;
   const first = await held('issue');
-  for (let nth = 0; nth < 29; nth += 1) await held(`issue ${nth}`);
+  for (let nth = 1; nth < HELD; nth += 1) await held(`issue ${nth}`);
   await held('comment', [first]);
   const ids = (await actionsOf(client, `routineId=${routineId}&limit=100`)).map(({ id }) => id as string);
-  expect(ids.length).toBeGreaterThan(30);
+  expect(ids.length).toBeGreaterThan(HELD);
   const statements: string[] = [];
   await transaction(database, (tx) => {
     const counting = withStatements({

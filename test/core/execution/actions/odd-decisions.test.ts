@@ -10,6 +10,7 @@ import { sharedService, type Service } from '#test/support/service.ts';
 import { policyPath, type Json } from '../../integrations/tools/support.ts';
 import { actionEnded, actionsOf, approve, holdingRoutine, runAsking } from './support.ts';
 import { startTracker, type Tracker } from './tracker.ts';
+import { FULL_SIZE, sized } from '#test/support/properties.ts';
 
 let service: Service;
 let tracker: Tracker;
@@ -71,7 +72,7 @@ test('decisions at the same moment never exceed the calls of a run', async () =>
 });
 
 test('of an approval, a rejection and two edits at once, one decision counts', async () => {
-  for (let nth = 0; nth < 4; nth += 1) {
+  for (let nth = 0; nth < sized(4); nth += 1) {
     const { actions, routine } = await held(issue('Race'));
     const [action] = actions;
     const before = tracker.calls.length;
@@ -93,7 +94,7 @@ test('of an approval, a rejection and two edits at once, one decision counts', a
 });
 
 test('an approval at the moment of expiry approves the call or finds it expired, and never both', async () => {
-  for (const ms of [0, 20, 40, 60]) {
+  for (const ms of FULL_SIZE ? [0, 20, 40, 60] : [20]) {
     const { actions } = await held(issue(`Late by ${ms}`));
     const [{ id }] = actions as [Json];
     await changeActions(service.deps.database, id, { expiresAt: new Date(Date.now() + ms) });
@@ -230,7 +231,7 @@ test('what was approved is not sent once its connection is deleted', async () =>
   expect(tracker.calls).toEqual([]);
 });
 
-test('a program that follows links decides nothing', async () => {
+test.runIf(FULL_SIZE)('a program that follows links decides nothing', async () => {
   const { actions } = await held(issue('Link'));
   const [{ id, digest }] = actions as [Json];
   const seen = client.with({ 'If-Match': `"${digest}"` });

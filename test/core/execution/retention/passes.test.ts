@@ -189,7 +189,7 @@ test.each([
   expect(after).toMatchObject('erased' in fields ? { runs: 0, steps: 0 } : { runs: 4, texts: 0 });
 });
 
-test.each([
+test.runIf(FULL_SIZE).each([
   ['content', CONTENT, { daysAgo: 10 }],
   ['runs', RUNS, { daysAgo: 300, erased: true }],
 ] as const)('finding what is due at stage %s reads few blocks', async (_, stage, fields) => {

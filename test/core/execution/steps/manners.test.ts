@@ -38,7 +38,11 @@ const CASES: readonly (readonly [string, Record<string, unknown>, Record<string,
 /** Servers that refuse every request with tools: vLLM without its parser for calls. No change of a request helps. */
 const NO_TOOLS: ReadonlySet<MannerName> = new Set(['vllm-without-tools']);
 
-describe.for(Object.keys(MANNERS) as MannerName[])('a server in the manner of %s', (manner) => {
+/** Servers that refuse no more than others of the table do. They are tested at full size. */
+const MODEST: ReadonlySet<string> = new Set(['fixture', 'gpt-5', 'mistral', 'ministral', 'ollama']);
+const TESTED = (Object.keys(MANNERS) as MannerName[]).filter((manner) => FULL_SIZE || !MODEST.has(manner));
+
+describe.for(TESTED)('a server in the manner of %s', (manner) => {
   const fitting = CASES.filter(([, fields]) => !NO_TOOLS.has(manner) || !offersTools(fields));
 
   test.runIf(FULL_SIZE).for(fitting)('carries out %s', async ([, fields, expected], { service }) => {

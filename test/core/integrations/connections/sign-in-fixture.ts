@@ -10,7 +10,7 @@ import { TOOLS_SCOPE } from '#dev/fakes/authorization-server/scope.ts';
 import { startAuthorizationServer } from '#dev/fakes/authorization-server/server.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { startService, type Service, type ServiceOptions } from '#test/support/service.ts';
+import { sharedService, startService, type Service, type ServiceOptions } from '#test/support/service.ts';
 import { visit as followSignIn } from '#test/support/visit.ts';
 import { startEverythingServer, type EverythingServer } from '#test/core/integrations/tools/everything-server.ts';
 import { ahead, changeConnections } from '#test/support/given.ts';
@@ -129,7 +129,7 @@ export interface ProtectedFixture {
   close(): Promise<void>;
 }
 
-/** Starts the service with a custom tool server that needs a sign-in, and signs up a person. */
+/** Starts a custom tool server that needs a sign-in beside the service that files share, and signs up a person. */
 export async function startProtectedFixture(
   options: {
     worker?: boolean;
@@ -138,7 +138,7 @@ export async function startProtectedFixture(
   } = {},
 ): Promise<ProtectedFixture> {
   const [service, authorizationServer, everything] = await Promise.all([
-    startService({ worker: options.worker ?? false, env: { UI_ORIGIN, ...options.env } }),
+    sharedService({ worker: options.worker ?? false, env: { UI_ORIGIN, ...options.env } }),
     startAuthorizationServer({ port: 0, ...options.authorizationServer }),
     startEverythingServer(),
   ]);
@@ -151,7 +151,6 @@ export async function startProtectedFixture(
     toolServer,
     everything,
     async close() {
-      await service.close();
       await toolServer.stop();
       await authorizationServer.stop();
       await everything.stop();

@@ -10,6 +10,7 @@ import { createRoutine } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
 import { connect, type Json } from '#test/core/integrations/tools/support.ts';
 import { changeConnections } from '#test/support/given.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 let service: Service;
 let hostile: HostileTools;
@@ -66,7 +67,7 @@ test('a server with a certificate of its own making is not connected', async () 
   }
 });
 
-test('a server that says nothing is given up in 15 seconds', async () => {
+test.runIf(FULL_SIZE)('a server that says nothing is given up in 15 seconds', async () => {
   const [status, code, message] = await refused(hostile.url('silent'));
   expect([status, code, message]).toEqual([502, 'provider_error', expect.stringContaining('did not answer in time')]);
 });

@@ -1,7 +1,7 @@
 import { startHostileTools, type HostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 
 export interface HostileFixture {
   readonly service: Service;
@@ -12,9 +12,9 @@ export interface HostileFixture {
   close(): Promise<void>;
 }
 
-/** Starts the service with its workers, and the hostile tool server; signs up a user. */
+/** Starts the hostile tool server beside the service that files share; signs up a user. */
 export async function startHostileFixture(): Promise<HostileFixture> {
-  const [service, hostile] = await Promise.all([startService({ worker: true }), startHostileTools()]);
+  const [service, hostile] = await Promise.all([sharedService({ worker: true }), startHostileTools()]);
   const person = await signUp(service);
   const key = await person.key();
   return {
@@ -22,9 +22,6 @@ export async function startHostileFixture(): Promise<HostileFixture> {
     hostile,
     person,
     key,
-    async close() {
-      await hostile.stop();
-      await service.close();
-    },
+    close: () => hostile.stop(),
   };
 }

@@ -40,6 +40,9 @@ export async function seeTestResult(page: Page, says: RegExp): Promise<void> {
 /** Leaves the composer for the routine's page, and activates the routine there. */
 export async function activateRoutine(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Done' }).click();
+  await page.waitForURL(/\/routines\/rtn_[^/]+$/);
+  // A routine that was read two seconds ago is not read again for ten seconds.
+  await page.reload();
   await page.getByText('By this run').waitFor();
   await page.getByRole('button', { name: 'Activate' }).click();
   await page.getByText('Active, done').waitFor({ state: 'attached' });

@@ -18,6 +18,7 @@ import {
   signInAt,
   useOddWorld,
 } from './world.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 useOddWorld();
 
@@ -106,16 +107,19 @@ async function inTwoProcesses(id: string, refused?: Readonly<Record<string, stri
   return Promise.allSettled(sources.map(ask));
 }
 
-test('two processes that renew while the server is slow to refuse bring one refusal upon the sign-in', async () => {
-  const { server, id } = await connectedTo(REFUSES);
-  await expireIn(service, id, -5);
-  server.delayMs = 600;
-  for (const each of await inTwoProcesses(id)) {
-    expect(each).toMatchObject({ status: 'rejected', reason: { code: 'provider_error', isRefusal: true } });
-  }
-  expect(server.refreshes).toHaveLength(2);
-  expect(await publicError(id)).toBe('ready');
-});
+test.runIf(FULL_SIZE)(
+  'two processes that renew while the server is slow to refuse bring one refusal upon the sign-in',
+  async () => {
+    const { server, id } = await connectedTo(REFUSES);
+    await expireIn(service, id, -5);
+    server.delayMs = 600;
+    for (const each of await inTwoProcesses(id)) {
+      expect(each).toMatchObject({ status: 'rejected', reason: { code: 'provider_error', isRefusal: true } });
+    }
+    expect(server.refreshes).toHaveLength(2);
+    expect(await publicError(id)).toBe('ready');
+  },
+);
 
 test('two processes that renew at once while the server is slow rotate the tokens once', async () => {
   const { server, id } = await connectedTo({});

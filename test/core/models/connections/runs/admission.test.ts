@@ -4,6 +4,7 @@ import { announceSlots } from '#core/execution/admission/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { EVERY, changeRuns, claimedRun, removeWorkers } from '#test/support/given.ts';
 import { modelOn, startWorld, type World } from './world.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 let world: World;
 
@@ -52,7 +53,7 @@ test('runs of one account are let in as its provider allows, and no other run wa
   expect(await admit({})).toEqual(onBusy.slice(3, 4));
 });
 
-test('few places go to others when the oldest runs use a full account', async () => {
+test.runIf(FULL_SIZE)('few places go to others when the oldest runs use a full account', async () => {
   const { database } = world.service.deps;
   await changeRuns(database, EVERY, { state: 'succeeded' });
   // Without workers, the ticks that claim the runs cannot admit them.
