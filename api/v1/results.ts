@@ -130,9 +130,7 @@ const listResults = route('GET /v1/results', {
       .describe(
         `\`true\`: only results that the caller (a person or an API key) has not marked as read. \`false\`: only the others. After ${results.UNREAD_DAYS} days a result counts as read.`,
       ),
-    worthReading: flag
-      .optional()
-      .describe('`true`: only kinds other than `unchanged`. `false`: only unchanged results.'),
+    worthReading: flag.optional().describe('`true`: no unchanged results. `false`: only unchanged results.'),
   }),
   success: { data: z.array(result), description: 'A page of results.' },
 }).to(async ({ access, query, deps }) => {

@@ -181,7 +181,7 @@ const retryRun = route('POST /v1/runs/:runId/retry', {
   id: 'retryRun',
   summary: 'Run again with the same inputs',
   description:
-    'Starts a new manual run of the present routine, with the variables of this run. A follow-up is asked again.',
+    'Starts a new manual run of the present routine, with the variables of this run. For a follow-up it asks the question again.',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'retryOf'] },
   scope: 'runs:write',
   params: runParams,

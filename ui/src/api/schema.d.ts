@@ -7386,7 +7386,7 @@ export interface operations {
                 since?: string;
                 /** @description `true`: only results that the caller (a person or an API key) has not marked as read. `false`: only the others. After 30 days a result counts as read. */
                 unread?: "true" | "false";
-                /** @description `true`: only kinds other than `unchanged`. `false`: only unchanged results. */
+                /** @description `true`: no unchanged results. `false`: only unchanged results. */
                 worthReading?: "true" | "false";
             };
         };
