@@ -214,7 +214,7 @@ function listSessions(ledger: Ledger, form: Form) {
   );
 }
 
-/** Lists also accept a deleted customer. */
+/** Refuses an unknown customer; lists also accept a deleted one. */
 function assertKnown(ledger: Ledger, customer: string | undefined): void {
   if (!ledger.deleted.has(customer ?? '')) found(ledger.customers, customer, CUSTOMER);
 }

@@ -697,7 +697,7 @@ export interface components {
         };
         CreateRoutineNotifications: {
             /**
-             * @description Null follows the project. At most one mail an hour.
+             * @description Null for the settings of the project. A routine causes at most one mail an hour.
              * @default null
              */
             mail?: components["schemas"]["MailSettings"] | null;
@@ -2078,7 +2078,7 @@ export interface components {
         /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
         RoutineMayPutOffHours: number;
         RoutineNotifications: {
-            /** @description Null follows the project. At most one mail an hour. */
+            /** @description Null for the settings of the project. A routine causes at most one mail an hour. */
             mail: components["schemas"]["MailSettings"] | null;
             /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl: string | null;
@@ -3207,7 +3207,7 @@ export interface components {
         };
         UpdateRoutineName: string;
         UpdateRoutineNotifications: {
-            /** @description Null follows the project. At most one mail an hour. */
+            /** @description Null for the settings of the project. A routine causes at most one mail an hour. */
             mail?: components["schemas"]["MailSettings"] | null;
             /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl?: string | null;

@@ -1941,7 +1941,7 @@ export interface components {
         };
         CreateRoutineNotifications: {
             /**
-             * @description Null follows the project. At most one mail an hour.
+             * @description Null for the settings of the project. A routine causes at most one mail an hour.
              * @default null
              */
             mail?: components["schemas"]["MailSettings"] | null;
@@ -3658,7 +3658,7 @@ export interface components {
         RoutineModel: components["schemas"]["ModelReferenceOutput"];
         RoutineName: string;
         RoutineNotifications: {
-            /** @description Null follows the project. At most one mail an hour. */
+            /** @description Null for the settings of the project. A routine causes at most one mail an hour. */
             mail: components["schemas"]["MailSettings"] | null;
             /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl: string | null;
@@ -5152,7 +5152,7 @@ export interface components {
             timeoutSeconds?: number;
         };
         UpdateRoutineNotifications: {
-            /** @description Null follows the project. At most one mail an hour. */
+            /** @description Null for the settings of the project. A routine causes at most one mail an hour. */
             mail?: components["schemas"]["MailSettings"] | null;
             /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl?: string | null;

@@ -197,7 +197,7 @@ export const ROUTINE_HEAD = {
               "type": "null"
             }
           ],
-          "description": "Null follows the project. At most one mail an hour."
+          "description": "Null for the settings of the project. A routine causes at most one mail an hour."
         },
         "successPingUrl": {
           "default": null,
