@@ -62,7 +62,9 @@ async function populate(stack: Bench['stack'], routines: number): Promise<Popula
   return { url, routines, database: openDatabase({ url, poolSize: 2, applicationName: 'bench' }) };
 }
 
-/** Makes the same routines due at one instant. They are spread over the table, and their last runs have ended. */
+/**
+ * Makes the same routines due at one instant. These routines are spread over the table, and their last runs have ended.
+ */
 async function makeDue({ database, routines }: Population): Promise<void> {
   await database.run`update runs set state = 'succeeded' where state = 'queued'`;
   await database.run`delete from period_runs`;

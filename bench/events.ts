@@ -11,7 +11,7 @@ const FOLLOWERS = 1_000;
 /** Followers of one run, as many as an organization may have by default. */
 const TOGETHER = 200;
 
-/** Steps recorded per second, as fifty runs a second with two steps each would record them. */
+/** Steps recorded per second, as many as fifty runs a second with two steps each record. */
 const A_SECOND = 100;
 
 const WRITERS = 16;

@@ -220,7 +220,8 @@ interface Visited {
   /** Milliseconds until the page was drawn, and its thread free again. */
   readonly ms: number;
   /**
-   * Longest task of the page's thread, in milliseconds; 0 if all were below 50, as the browser does not report those.
+   * Longest task of the page's thread, in milliseconds; 0 if all tasks took less than 50, because the browser does not
+   * report such tasks.
    */
   readonly block: number;
 }

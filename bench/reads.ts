@@ -159,7 +159,8 @@ const PLANNED = [
 ] as const;
 
 /**
- * Measures the thousandth page against the first. Lists with few rows are read in smaller pages, to have a thousand.
+ * Measures the thousandth page against the first. A list with few rows is read in smaller pages, so that it has a
+ * thousand pages.
  */
 async function deepPage(service: Service, list: List, rounds: number): Promise<Figure> {
   const count = await countOf(service, list);

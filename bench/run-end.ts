@@ -33,7 +33,7 @@ const runEnd: Benchmark = {
   },
 };
 
-/** Follows one run after the other to its end, and returns the times until each end was heard, sorted. */
+/** Follows one run after the other to its end, and returns the sorted times until the follower heard of each end. */
 async function ends(
   service: Service,
   runIds: readonly string[],

@@ -41,7 +41,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'signIn',
     summary: 'Sign in',
     description:
-      'Sets the session cookie, and a cookie that identifies this browser. For a person with a second factor it responds with `secondFactorRequired` instead; continue with `POST /auth/sign-in/second-factor`. Limits in a quarter of an hour: ten attempts for an account from one network or one known browser, and 200 from all networks together, which do not count against known browsers. Unknown addresses are counted like known ones. One network has at most three attempts in ten seconds.',
+      'Sets the session cookie, and a cookie that identifies this browser. For a person with a second factor the response is `secondFactorRequired` instead: continue with `POST /auth/sign-in/second-factor`. Limits in a quarter of an hour: ten attempts for an account from one network or one known browser, and 200 from all networks together, which do not count against known browsers. Unknown addresses are counted like known ones. One network has at most three attempts in ten seconds.',
     body: z.strictObject({
       email: emailAddress,
       password: givenPassword,

@@ -114,7 +114,7 @@ export const failure = component('Failure', {
 const ANY_FAILURE: ZodOpenApiResponseObject = {
   id: 'Failure',
   description:
-    'An error. Each operation lists its own codes. An id in its path that names nothing gets the code of its kind, such as `run_not_found` (404). Any operation may have `invalid_request` (400), `invalid_api_key` (401), `plan_write_required` (402), `insufficient_scope` (403), `rate_limited` (429, with `Retry-After`), `internal_error` (500) and `service_unavailable` (503).',
+    'An error. Each operation lists its own codes. An id in the path that names nothing gets the code of its kind, such as `run_not_found` (404). Any operation may have `invalid_request` (400), `invalid_api_key` (401), `plan_write_required` (402), `insufficient_scope` (403), `rate_limited` (429, with `Retry-After`), `internal_error` (500) and `service_unavailable` (503).',
   headers: refs(['X-Request-Id', 'Retry-After']),
   content: { 'application/json': { schema: failure } },
 };

@@ -127,7 +127,7 @@ const redeliverChat = route('POST /v1/runs/:runId/chat-deliveries/:deliveryId/re
     deliveryId: idOf('chatDelivery'),
   }),
   idempotent: true,
-  success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
+  success: { status: 202, data: runDetail, description: 'The run. The delivery is pending again.' },
   errors: ['content_erased', 'routine_archived'],
 }).to(async ({ access: { projectId }, params, deps }) => {
   await redeliverToChat(deps, { projectId, ...params });

@@ -80,7 +80,7 @@ const writeFacts = route('PUT /v1/projects/:projectId/facts', {
   id: 'writeFacts',
   summary: 'Write the facts of the project',
   description:
-    'A changed text is a new version; the same text changes nothing. The next manual run of each routine with `facts: true` gets it. Scheduled runs of active routines keep the proven version, until the routine is activated again after a successful manual run. With `If-Match` the change is refused if someone else has changed the facts meanwhile; `"0"` expects that there are none.',
+    'A changed text is a new version; the same text changes nothing. The next manual run of each routine with `facts: true` gets the new text. Scheduled runs of active routines keep the proven version, until the routine is activated again after a successful manual run. With `If-Match` the change is refused if someone else has changed the facts meanwhile; `"0"` expects that there are none.',
   scope: 'routines:write',
   params,
   body: component('WriteFacts', { text }),

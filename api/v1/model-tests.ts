@@ -37,7 +37,7 @@ const testModelNow = routesOf('Models')('POST /v1/models/test', {
   id: 'testModelNow',
   summary: 'Test a model',
   description:
-    'Asks the model for a short text, a call of a tool and a text by a schema, and remembers its abilities. The cost of these three requests counts towards the budgets of project and organization, and is listed in their usage as `model-tests`; `dryRun: true` returns only the greatest cost. Needs the role owner or admin. At most 30 an hour for an organization.',
+    'Asks the model for a short text, a call of a tool and a text by a schema, and remembers its abilities. The cost of these three requests counts towards the budgets of project and organization, and is listed in their usage as `model-tests`; `dryRun: true` returns only the greatest cost. Needs the role owner or admin. An organization can make at most 30 tests an hour.',
   auth: 'project-session',
   body: component('TestModel', { modelId, dryRun: z.boolean().default(false) }),
   success: { data: modelTest, description: 'The outcome of each check.' },

@@ -128,9 +128,9 @@ const listResults = route('GET /v1/results', {
     unread: flag
       .optional()
       .describe(
-        `Only results that the caller (a person or an API key) has not marked as read, or only the others. After ${results.UNREAD_DAYS} days a result counts as read.`,
+        `\`true\`: only results that the caller (a person or an API key) has not marked as read. \`false\`: only the others. After ${results.UNREAD_DAYS} days a result counts as read.`,
       ),
-    worthReading: flag.optional().describe('True for all kinds but `unchanged`, false for unchanged results only.'),
+    worthReading: flag.optional().describe('`true`: no unchanged results. `false`: only unchanged results.'),
   }),
   success: { data: z.array(result), description: 'A page of results.' },
 }).to(async ({ access, query, deps }) => {

@@ -48,7 +48,7 @@ const projectUsage = component('ProjectUsage', {
           .array(
             z.strictObject({
               key: z.string().nullable().meta({
-                description: 'The id of the routine or of the model; null for all others.',
+                description: 'The id of the routine or of the model; null for all others together.',
                 example: 'example/writer-small',
               }),
               totalTokens: sum.totalTokens,

@@ -42,7 +42,7 @@ export async function rateFor(seconds: number, width: number, work: () => Promis
 
 /**
  * Runs both in turn until their processes have settled. V8 compiles for half a minute, and longer for more code. A
- * service that runs for weeks no longer compiles.
+ * service that has run for weeks no longer compiles.
  */
 export async function warmUp(
   width: number,

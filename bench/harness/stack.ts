@@ -66,8 +66,8 @@ export async function startStack(log: (message: string) => void): Promise<Stack>
         port: await freePort(),
         log,
         spawn,
-        // Durable as in production. The limit of the WAL avoids a checkpoint every few seconds while a million rows are
-        // loaded.
+        // Write durably, as in production. The limit of the WAL avoids a checkpoint every few seconds while a million
+        // rows are loaded.
         settings: { max_wal_size: '4GB', shared_buffers: '512MB' },
       }),
       ensureTemporalBinary({ env: process.env, onProgress: log, guard }),

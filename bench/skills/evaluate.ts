@@ -49,7 +49,7 @@ export async function evaluateSkill(gateway: Gateway, skill: EvaluatedSkill, fil
 
 const FORM: ReadonlySet<string> = new Set(['headings', 'state']);
 
-/** Reports for each skill the checks passed with its text and without, and the model. */
+/** Reports the model and, for each skill, the checks passed with the text of the skill and without. */
 export function renderReport(outcomes: readonly Outcome[], model: string, gateway: string): string {
   const skills = [...Map.groupBy(outcomes, ({ slug }) => slug)];
   return [

@@ -1,4 +1,4 @@
-// Imports the file, because the subject's index also loads the checks of results, which takes half a second.
+// Import the file itself, because the subject's index also loads the checks of results, which takes half a second.
 import { areNone, compareWith, type DeliveredData } from '#core/authoring/outcomes/changes.ts';
 import { costOf, type Prices } from '#core/foundation/cost/index.ts';
 import { firstIdAt } from '#lib/ids.ts';

@@ -88,7 +88,9 @@ async function giveTool(call: Call, path: string, connectionId: string): Promise
   await call('PATCH', `${path}/tools/${policy.id}`, { confirmAutomaticExecution: true });
 }
 
-/** Marks results as read, as if a person had read them each morning: all but the latest of the frequent routines. */
+/**
+ * Marks results as read, as a person would who reads them each morning: all but the latest of the frequent routines.
+ */
 export async function markEarlierRead(
   call: Call,
   routines: readonly MadeRoutine[],

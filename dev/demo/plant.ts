@@ -125,7 +125,7 @@ async function addUsage(tx: Db, runIds: readonly string[]): Promise<void> {
   `;
 }
 
-/** Dates the routines before their first runs, and sets their last run. */
+/** Sets the dates of the routines to before their first runs, and sets their last runs. */
 async function ageRoutines(tx: Db, routineIds: readonly string[]): Promise<void> {
   const madeAt = sql`(select min(created_at) - interval '1 hour' from runs where routine_id = any(${routineIds}))`;
   await tx.run`

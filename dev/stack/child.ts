@@ -17,7 +17,7 @@ export interface ChildOptions {
   logFile?: string;
   /** Signal that ends the process, and the wait before SIGKILL. By default SIGTERM and 5 s. */
   stop?: StopOptions;
-  /** While this returns true, the code that started the child handles its end, which is not reported as unexpected. */
+  /** While this returns true, the end of the child is not reported: the code that started the child handles it. */
   isStarting?: () => boolean;
   env?: NodeJS.ProcessEnv;
   cwd?: string;

@@ -27,7 +27,7 @@ const GuardedList = z.array(
 );
 const PidFile = z.object({ owner: Identity.optional(), children: GuardedList });
 
-/** Parses a list of processes; undefined for incomplete JSON, as after an interrupted write. */
+/** Parses a list of processes; undefined for incomplete JSON, which an interrupted write leaves. */
 export function parseGuarded(json: string): Guarded[] | undefined {
   return parse(GuardedList, json);
 }

@@ -132,7 +132,10 @@ const routineBody = z.object({
 });
 type Routine = z.output<typeof routineBody>;
 
-/** Returns the demo of an earlier start, whether its key works, and its routines if the site check still exists. */
+/**
+ * Returns the demo of an earlier start with two facts: whether its key works, and its routines if the site check still
+ * exists.
+ */
 async function keptDemo(baseUrl: string, file: string) {
   if (!existsSync(file)) return undefined;
   const demo = demoFile.parse(JSON.parse(readFileSync(file, 'utf8')));

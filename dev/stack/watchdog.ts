@@ -10,7 +10,7 @@ import type { Guarded } from './guarded.ts';
 
 let children: Guarded[] = [];
 
-// Signals are for the parent, whose end this process waits for.
+// Ignore signals, which are for the parent: this process waits for the end of the parent.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 for await (const line of createInterface({ input: process.stdin })) {

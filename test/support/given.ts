@@ -56,7 +56,7 @@ const IN_DEFINITION = {
   modelId: ['model', 'modelId'],
 } as const;
 
-/** Changes routines beyond what the API allows: due at once, active without a proof, on a model that is gone. */
+/** Changes routines beyond what the API allows, for example to one that is due at once, or active without a proof. */
 export const changeRoutines = changer<
   | 'id'
   | 'name'
@@ -88,7 +88,7 @@ export const changeRoutines = changer<
   | 'webhookSecretPreviousUntil'
 >('routines', IN_DEFINITION);
 
-/** Changes connections to tool servers: another address, a credential that expires or is refused. */
+/** Gives connections to tool servers another address, or a credential that expires or is refused. */
 export const changeConnections = changer<
   | 'state'
   | 'publicError'
@@ -115,10 +115,10 @@ export const changePolicies = changer<
   'id' | 'routineId' | 'toolName' | 'description' | 'state' | 'confirmedHash' | 'confirmedAt'
 >('tool_policies');
 
-/** Changes held calls: expired, due, or left behind by a worker that died. */
+/** Sets held calls to expired, due, or left behind by a worker that died. */
 export const changeActions = changer<'state' | 'expiresAt' | 'startAt' | 'decidedAt'>('actions');
 
-/** Changes accounts at model providers: a credential that expires, a renewal that died, an owner who left. */
+/** Gives accounts at model providers a credential that expires, a renewal that died, or an owner who left. */
 export const changeAccounts = changer<
   | 'state'
   | 'publicError'
@@ -135,7 +135,7 @@ export const changeAccounts = changer<
   | 'catalogueLeasedUntil'
 >('model_connections');
 
-/** Changes projects: a shorter retention, a budget, a deletion some time ago. */
+/** Gives projects a shorter retention, a budget, or a deletion some time ago. */
 export const changeProjects = changer<
   'organizationId' | 'name' | 'deletedAt' | 'runContentDays' | 'runDays' | 'maxTokensPerDay' | 'maxCostUsdPerMonth'
 >('projects');
@@ -145,29 +145,29 @@ export const changeOrganizations = changer<
   'paidPlan' | 'paidUntil' | 'periodEnd' | 'requiresSecondFactor' | 'maxTokensPerDay' | 'maxCostUsdPerMonth'
 >('organizations');
 
-/** Changes webhook deliveries: due at once, or given up. */
+/** Sets webhook deliveries to due at once, or given up. */
 export const changeDeliveries = changer<
   'runId' | 'state' | 'reason' | 'nextAttemptAt' | 'claimedUntil' | 'attemptCount'
 >('webhook_deliveries');
 
-/** Changes people: an older account, an unconfirmed address. */
+/** Gives people an older account, or an unconfirmed address. */
 export const changePeople = changer<'createdAt' | 'emailVerified'>('users');
 export const removePeople = remover('users');
 
-/** Changes API keys: used or expired some time ago. */
+/** Sets API keys to used or expired some time ago. */
 export const changeKeys = changer<'id' | 'projectId' | 'scopes' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'>('api_keys');
 
-/** Changes open sign-ins at model providers: due for the next poll, or expired. */
+/** Sets open sign-ins at model providers to due for the next poll, or expired. */
 export const changeSignIns = changer<'nextPollAt' | 'expiresAt'>('model_sign_ins');
 
 /** Changes steps of runs. */
 export const changeSteps = changer<'runId' | 'index' | 'state'>('steps');
 
-/** Changes the followers of runs: one whose process is gone. */
+/** Changes the followers of runs, for example to one whose process is gone. */
 export const changeFollowers = changer<'credential' | 'leasedUntil'>('run_followers');
 export const removeFollowers = remover<'credential'>('run_followers');
 
-/** Changes versions of routines, which the API cannot: a model that is gone. */
+/** Changes versions of routines, which the API cannot do: one gets a model that is gone. */
 export const changeVersions = changer<
   'routineId' | 'definition' | 'instructions' | 'modelProvider' | 'modelId' | 'maxOutputTokens'
 >('routine_versions', IN_DEFINITION);
@@ -185,17 +185,17 @@ export const changeReservations = changer<'runId' | 'leasedUntil' | 'inputTokens
 export const changeBreakers = changer<'account' | 'pauseFrom' | 'pauseUntil'>('model_breakers');
 export const removeBreakers = remover<'account'>('model_breakers');
 
-/** Changes revocations at model providers: due at once, or given up. */
+/** Sets revocations at model providers to due at once, or given up. */
 export const changeRevocations = changer<'connectionId' | 'nextAttemptAt' | 'giveUpAt'>('model_revocations');
 
-/** Changes the lease on the model runtime: expired, or held by another process. */
+/** Sets the lease on the model runtime to expired, or held by another process. */
 export const changeRuntimeLease = changer<'epoch' | 'expiresAt'>('runtime_lease');
 export const removeRuntimeLease = remover('runtime_lease');
 
-/** Changes calls of models, under way or ended. */
+/** Sets calls of models to under way, or ended. */
 export const changeCalls = changer<'runId' | 'state' | 'failure' | 'endedAt'>('model_calls');
 
-/** Changes customers of the payment processor: due for a look, or leased by a process that is gone. */
+/** Sets customers of the payment processor to due for a look, or leased by a process that is gone. */
 export const changeCustomers = changer<
   | 'organizationId'
   | 'syncRequested'
@@ -210,7 +210,7 @@ export const changeCustomers = changer<
 /** Changes the times at which subscriptions were first seen past due. */
 export const changePastDue = changer<'subscriptionId' | 'since'>('billing_past_due');
 
-/** Changes checkouts: older, expired, closed. */
+/** Makes checkouts older, expired or closed. */
 export const changeCheckouts = changer<'organizationId' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'>(
   'billing_checkouts',
 );
@@ -223,10 +223,10 @@ export const changePeriodRuns = changer<'organizationId' | 'runs'>('period_runs'
 /** Changes the counts of requests under rate limits. */
 export const changeRateLimits = changer<'credential' | 'count' | 'windowStart'>('rate_limits');
 
-/** Changes idempotency keys: in use again, or abandoned. */
+/** Sets idempotency keys to in use again, or abandoned. */
 export const changeIdempotencyKeys = changer<'key' | 'status' | 'answer' | 'lockedUntil'>('idempotency_keys');
 
-/** Changes sessions: older, or nearer to their end. */
+/** Makes sessions older, or brings their end nearer. */
 export const changeSessions = changer<'userId' | 'createdAt' | 'expiresAt'>('sessions');
 
 /** Lets invitations expire. */
@@ -238,10 +238,10 @@ export const changeSharedLinks = changer<'expiresAt'>('shared_links');
 /** Lets open sign-ins at the providers of connections expire. */
 export const changeFlows = changer<'expiresAt'>('oauth_flows');
 
-/** Changes terminals that wait for a person's consent: expired, or polled some time ago. */
+/** Sets terminals that wait for a person's consent to expired, or polled some time ago. */
 export const changeTerminals = changer<'host' | 'expiresAt' | 'polledAt'>('terminal_sign_ins');
 
-/** Changes tokens of assistants: expired, or for another resource. */
+/** Sets tokens of assistants to expired, or valid for another resource. */
 export const changeAssistantTokens = changer<'clientId' | 'expiresAt' | 'resources'>('oauth_access_tokens');
 export const changeRefreshTokens = changer<'clientId' | 'rotatedAt' | 'rotationReplayExpiresAt'>(
   'oauth_refresh_tokens',
@@ -253,11 +253,13 @@ export const changeAssistants = changer<'clientId' | 'disabled' | 'isDynamic' | 
 export const changeMessages = changer<'state' | 'nextAttemptAt' | 'expiresAt'>('outbox');
 export const removeMessages = remover('outbox');
 
-/** Changes due work: due now, or attempted before. */
+/** Sets due work to due now, or attempted before. */
 export const changeWork = changer<'kind' | 'key' | 'dueAt' | 'attempts' | 'failedAt'>('work');
 export const removeWork = remover<'kind' | 'key'>('work');
 
-/** Claims messages like the previous release: by the due time in a message's row, which is also its lease. */
+/**
+ * Claims messages as the previous release does: by the due time in a message's row, which is also the end of its lease.
+ */
 export function claimAsBefore(db: Db, limit: number): Promise<{ id: string }[]> {
   return db.rows`
     with free as materialized (
@@ -269,7 +271,7 @@ export function claimAsBefore(db: Db, limit: number): Promise<{ id: string }[]> 
   `;
 }
 
-/** Changes digests of results: due at once, or covering an earlier time. */
+/** Sets digests of results to due at once, or to an earlier time that they cover. */
 export const changeDigests = changer<'userId' | 'projectId' | 'nextAt' | 'coveredUntil' | 'lastDate'>('result_digests');
 
 /** Changes the times at which mails about routines were sent. */

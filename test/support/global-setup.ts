@@ -69,7 +69,7 @@ const MEMORY = '/dev/shm';
 /** Many times the space that the servers' data takes in a whole run. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
-/** Returns a folder in memory, where copying a database takes a fifth of its time, or a folder on disk. */
+/** Returns a folder in memory, or else on disk. In memory, copying a database takes a fifth of the time. */
 async function memoryOrDisk(): Promise<string> {
   const room = await statfs(MEMORY).catch(() => undefined);
   return room !== undefined && room.bavail * room.bsize > ROOM_BYTES ? MEMORY : tmpdir();
@@ -86,7 +86,7 @@ async function startServers(): Promise<Servers> {
     stopping ??= children.stopAll().then(() => rm(dataDir, { recursive: true, force: true }));
     return stopping;
   };
-  // `dev/scripts/matrix` sets other versions than the usual ones.
+  // Take other versions than the usual ones if `dev/scripts/matrix` sets them.
   const { TEST_POSTGRES_BIN: bin, TEST_TEMPORAL: cli, TEST_POOLER: pooler } = process.env;
   const temporalBinary = cli === undefined ? ensureTemporalBinary : async () => ({ path: cli });
   try {
@@ -99,7 +99,7 @@ async function startServers(): Promise<Servers> {
         ...(bin && {
           binaries: { initdb: path.join(bin, 'initdb'), postgres: path.join(bin, 'postgres') },
         }),
-        // Statistics change only when a test says so, and not between two plans.
+        // Change statistics only when a test says so, and not between two plans.
         settings: {
           fsync: 'off',
           synchronous_commit: 'off',

@@ -64,7 +64,7 @@ const approveAction = route('POST /v1/actions/:actionId/approve', {
   id: 'approveAction',
   summary: 'Approve a held call',
   description:
-    'Sends the call, once. `If-Match` has to be the digest of the action that was seen, else the response is 409 `action_differs`. Other `arguments` are checked as those of a run are and become an action of their own, which is approved; this one ends as `replaced`. Policy, definition, account, schemas and the limit of calls are checked again. The same approval gives the same response again. The API key or assistant that started the run may not decide.',
+    'Sends the call, once. `If-Match` has to be the digest of the action that was seen, else the response is 409 `action_differs`. If the request has other `arguments`, they are checked like those of a run. They become an action of their own, which is approved, and this action ends as `replaced`. Policy, definition, account, schemas and the limit of calls are checked again. The same approval gives the same response again. The API key or assistant that started the run may not decide.',
   mcp: { toolset: 'actions', destructive: true },
   scope: 'actions:write',
   params,

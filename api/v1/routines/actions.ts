@@ -18,7 +18,7 @@ const activateRoutine = route('POST /v1/routines/:routineId/activate', {
   id: 'activateRoutine',
   summary: 'Put a routine on its schedule',
   description:
-    'Needs a manual run that has succeeded since the last material change, with the routine’s own variables. Scheduled runs use the texts of skills and facts from the latest such run; activating an active routine again takes over newer ones. If its forecast exceeds a budget or the plan’s allowance within 30 days, `warnings` has `forecast_over_budget` with the limit, the day, and who may raise it; with `refuseOverBudget: true` that is an error instead.',
+    'Needs a manual run that has succeeded since the last material change, with the routine’s own variables. Scheduled runs use the texts of skills and facts from the latest such run; activating an active routine again takes over newer texts. If the routine’s forecast exceeds a budget or the plan’s allowance within 30 days, `warnings` has `forecast_over_budget` with the limit, the day, and who may raise it; with `refuseOverBudget: true` that is an error instead.',
   mcp: { toolset: 'routines', view: [...CHANGED_ROUTINE, 'warnings'] },
   scope: 'routines:write',
   params,

@@ -42,7 +42,7 @@ const routineDraft = component('RoutineDraft', {
   madeBy: z
     .enum(drafts.DRAFT_SOURCES)
     .describe(
-      '`model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.',
+      '`model`: a model of the directory wrote the draft; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.',
     ),
   definition,
   assumptions: lines.describe('Assumptions beyond the sentence.'),
@@ -116,7 +116,7 @@ const draftRoutine = route('POST /v1/routines/draft', {
   id: 'draftRoutine',
   summary: 'Draft a routine from a sentence or a blueprint',
   description:
-    'Proposes a routine and saves nothing: create it from the `definition`. Code reads the times from English words with only one meaning; `questions` asks about others. A model of the directory writes the rest and may name only skills and tools of the project. The cost of its one or two requests counts towards the budgets, and is listed in the usage as `drafts`. At most 60 an hour for an organization.',
+    'Proposes a routine and saves nothing: create it from the `definition`. Code reads the times from English words with only one meaning; `questions` asks about others. A model of the directory writes the rest and may name only skills and tools of the project. The cost of its one or two requests counts towards the budgets, and is listed in the usage as `drafts`. An organization can make at most 60 drafts an hour.',
   mcp: { toolset: 'authoring', note: 'The draft is not saved: pass its definition to create_routine' },
   scope: 'routines:write',
   body: draftBody,

@@ -201,6 +201,6 @@ export const routineDetail = component('RoutineDetail', {
     .meta({
       id: 'FactsBehind',
       description:
-        'Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active.',
+        'Versions of the project’s facts, if there is a newer one than the activated one. The newer one is taken over like a newer text of a skill. Null otherwise, for a routine without `facts`, and unless the routine is active.',
     }),
 });

@@ -29,7 +29,7 @@ const runRoutine = route('POST /v1/routines/:routineId/run', {
   id: 'runRoutine',
   summary: 'Start a manual run',
   description:
-    'The response comes once the run is recorded; the run itself is asynchronous. With `runAt` it stays queued until then (`waitingFor` is `run_at`), and starts at most a minute later. It executes the present version, even if the routine is changed meanwhile; archiving the routine skips the run. Values of variables act as instructions if the caller may write routines; values of a key without `routines:write` reach the model as data. `overridable` of the routine lists the variables that may be given. The run can be cancelled, and counts towards the allowance when it is accepted. With `mode: rehearse` the run is a rehearsal (`trigger: rehearsal`): it calls only tools that their servers declare read-only. Every other call is checked and recorded, and a stand-in answers it; `wouldHaveDone` of the run lists these calls. A rehearsal proves nothing, is no result of the routine, reaches no webhook, mail or chat, and leaves the schedule alone.',
+    'The response comes once the run is recorded; the run itself is asynchronous. With `runAt` the run stays queued until then (`waitingFor` is `run_at`), and starts at most a minute later. The run executes the present version, even if the routine is changed meanwhile; archiving the routine skips the run. Values of variables act as instructions if the caller may write routines; values of a key without `routines:write` reach the model as data. `overridable` of the routine lists the variables that may be given. The run can be cancelled, and counts towards the allowance when it is accepted. With `mode: rehearse` the run is a rehearsal (`trigger: rehearsal`): it calls only tools that their servers declare read-only. Every other call is checked and recorded, and a stand-in answers it; `wouldHaveDone` of the run lists these calls. A rehearsal proves nothing, is no result of the routine, reaches no webhook, mail or chat, and leaves the schedule alone.',
   mcp: { toolset: 'routines', view: ['id', 'routineId', 'state', 'outcome', 'result'] },
   scope: 'runs:write',
   params: routineParams,
@@ -181,7 +181,7 @@ const retryRun = route('POST /v1/runs/:runId/retry', {
   id: 'retryRun',
   summary: 'Run again with the same inputs',
   description:
-    'Starts a new manual run of the present routine, with the variables of this run. A follow-up is asked again.',
+    'Starts a new manual run of the present routine, with the variables of this run. For a follow-up it asks the question again.',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'retryOf'] },
   scope: 'runs:write',
   params: runParams,
@@ -211,7 +211,7 @@ const redeliverWebhook = route('POST /v1/runs/:runId/webhook-deliveries/:deliver
     deliveryId: idOf('delivery'),
   }),
   idempotent: true,
-  success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
+  success: { status: 202, data: runDetail, description: 'The run. The delivery is pending again.' },
   errors: ['content_erased', 'routine_archived'],
 }).to(async ({ access: { projectId }, params, deps }) => {
   await redeliver(deps, { projectId, ...params });

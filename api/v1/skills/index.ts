@@ -102,7 +102,7 @@ const updateSkill = route('PATCH /v1/skills/:skillId', {
   id: 'updateSkill',
   summary: 'Change a custom skill',
   description:
-    'Another name or text is a new revision. The next manual run of each routine with the skill uses it. Scheduled runs of active routines keep the proven revision, until the routine is activated again after a successful manual run.',
+    'Another name or text is a new revision. The next manual run of each routine with the skill uses the new revision. Scheduled runs of active routines keep the proven revision, until the routine is activated again after a successful manual run.',
   mcp: { toolset: 'authoring', view: ['id', 'name', 'revision'] },
   scope: 'routines:write',
   params,

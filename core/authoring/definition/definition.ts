@@ -99,7 +99,7 @@ const resultSchema = z
   .nullable()
   .meta({
     description:
-      "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.",
+      "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON that fits the schema, and the run keeps it as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.",
     example: {
       type: 'object',
       properties: {
@@ -213,7 +213,7 @@ export const DEFINITION = {
     schema: z
       .enum(['optional', 'required'])
       .describe(
-        'With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.',
+        'With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; a run that does not, even after one reminder, ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.',
       )
       .default('optional'),
     label: 'Outcome',

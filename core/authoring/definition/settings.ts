@@ -17,7 +17,9 @@ export const scheduleFields = {
 };
 
 const notifications = {
-  mail: mailSettings.nullable().describe('Null follows the project. At most one mail an hour.'),
+  mail: mailSettings
+    .nullable()
+    .describe('Null for the settings of the project. A routine causes at most one mail an hour.'),
   successPingUrl: z.string().max(2_000).nullable().meta({
     description:
       'Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed.',

@@ -8,15 +8,15 @@ import { canonicalJson, type JsonObject } from '#lib/json.ts';
  * States of a held call. `open` waits for a person; `approved` and `sending` are under way; all other states are final.
  */
 export const ACTION_STATES = {
-  open: 'it waits for a person',
-  approved: 'a person has approved it, and it has not been sent yet',
+  open: 'the call waits for a person',
+  approved: 'a person has approved the call, which has not been sent yet',
   sending: 'the request is under way',
-  done: 'the tool has carried it out',
+  done: 'the tool has carried out the call',
   failed: 'the tool answered with an error, or the call was refused',
-  outcome_unknown: 'it may have taken effect, which nothing confirms; it is not sent again',
-  rejected: 'a person has rejected it, or it has expired',
-  replaced: 'a person has changed its arguments; the changed call is an action of its own',
-  closed: 'it can no longer be carried out',
+  outcome_unknown: 'the call may have taken effect, which nothing confirms; it is not sent again',
+  rejected: 'a person has rejected the call, or it has expired',
+  replaced: 'a person has changed the arguments; the changed call is an action of its own',
+  closed: 'the call can no longer be carried out',
 } as const;
 export type ActionState = keyof typeof ACTION_STATES;
 
@@ -28,9 +28,9 @@ export const ACTION_REASONS = {
   connection_removed: 'the connection of the tool was deleted',
   connection_changed: 'the connection has another account or address now',
   routine_archived: 'the routine was archived',
-  content_erased: 'its arguments were erased with the texts of its run',
-  reference_ended: 'an action that it refers to was not carried out',
-  reference_missing: 'the result that it refers to has no such value, or one that is too long',
+  content_erased: 'the arguments were erased with the texts of the run',
+  reference_ended: 'another action, whose result the arguments use, was not carried out',
+  reference_missing: 'the result that the arguments use has no such value, or one that is too long',
   call_refused: 'the call was refused before it was sent',
   unreachable: 'the tool server could not be reached before the action expired',
 } as const;

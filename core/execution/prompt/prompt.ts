@@ -120,7 +120,7 @@ function wordsOnPrevious(
   if (previous.result === null) {
     return `Previous result: there is one, of ${at}, but it cannot be read: its text is no longer kept.`;
   }
-  if (inInstructions) return `Previous result: the instructions contain it. It is from ${at}.`;
+  if (inInstructions) return `Previous result: of ${at}; it stands in the instructions.`;
   if (room < LEAST_LENGTH) {
     return `Previous result: there is one, of ${at}, but it cannot be read: the text of this routine leaves no room for it.`;
   }

@@ -16,10 +16,10 @@ import { unreadBy, type Reader } from './marks.ts';
 /** Kinds of results, by their difference from the previous result, with their meanings. */
 export const RESULT_KINDS = {
   failed: 'the run failed',
-  partial: 'it says that a part of the work is missing',
+  partial: 'the result says that a part of the work is missing',
   first: 'the first result of its routine',
-  changed: 'it differs from the previous result',
-  unchanged: 'it says that there is nothing to report, or the same as the previous result',
+  changed: 'the result differs from the previous one',
+  unchanged: 'the result says that there is nothing to report, or the same as the previous one',
 } as const;
 
 export type ResultKind = keyof typeof RESULT_KINDS;

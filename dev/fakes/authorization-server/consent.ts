@@ -24,7 +24,7 @@ export async function consent(
   for (const resource of [params['resource']].flat()) {
     if (typeof resource !== 'string') continue;
     grant.addResourceScope(resource, agreedTo);
-    // Without a rejection the provider would ask the person again for these scopes.
+    // Reject the scopes that are left out: otherwise the provider would ask the person for them again.
     const leftOut = ALL_SCOPES.split(' ').filter((scope) => !agreedTo.split(' ').includes(scope));
     if (leftOut.length > 0) grant.rejectResourceScope(resource, leftOut.join(' '));
   }

@@ -37,7 +37,7 @@ export interface AuthorizationServer {
     holdNextToken(moment: 'before' | 'after'): HeldRequest;
     /** The account of the person at the browser. */
     account: string;
-    /** Scopes of the tool server that the person agrees to. */
+    /** Scopes of the tool server to which the person agrees. */
     agreedTo: string;
     /** The token type hints of the requests to the revocation endpoint, in order. */
     readonly revocationRequests: string[];

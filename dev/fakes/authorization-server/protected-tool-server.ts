@@ -9,7 +9,7 @@ export interface ProtectedToolServerOptions {
   /** Port; 0 takes a free one. */
   port: number;
   authorizationServer: AuthorizationServer;
-  /** MCP endpoint of the protected tool server, which asks for no credentials. */
+  /** MCP endpoint of the protected tool server. It asks for no credentials. */
   upstream: string;
 }
 
@@ -85,7 +85,10 @@ export async function startProtectedToolServer({
   };
 }
 
-/** Forwards a request without its credential, on a new connection: an idle one may close while it is used. */
+/**
+ * Forwards a request without its credential, on a new connection, because an idle connection may close while it is
+ * used.
+ */
 export function forward(incoming: IncomingMessage, body: Buffer, response: ServerResponse, upstream: string): void {
   const { authorization: _, host: __, ...headers } = incoming.headers;
   const outgoing = request(upstream, { method: incoming.method, headers, agent: false }, (answer) => {

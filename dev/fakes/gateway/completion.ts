@@ -76,7 +76,7 @@ export function errorEvent({ id, created, model }: Completion, error: unknown, i
 /** The comment by which OpenRouter keeps a connection open. */
 export const COMMENT = ': OPENROUTER PROCESSING\n\n';
 
-/** Moves reasoning and calls of a reply into its text, if the form writes them there. */
+/** Moves reasoning and calls of a reply into its text, if the form has them there. */
 export function formed(reply: Reply, form: Form): Reply {
   const { text, reasoning, calls, finishReason } = reply;
   const isThought = form.reasoning === 'think' || form.reasoning === 'think-end';

@@ -3,7 +3,7 @@ import type { FixtureModel } from './models.ts';
 
 const CREATED = 1_767_225_600;
 
-/** The list of models as each kind of server writes it, with the models for other purposes that it contains. */
+/** The list of models as each kind of server writes it. It also contains models for other purposes. */
 export const LISTS = {
   fixture: (models) => listOf(models.map(fixtureEntry)),
   openai: (models) => {

@@ -72,7 +72,7 @@ export const FINISH = 'finish';
 
 /**
  * Chooses the calls of the first turn: every offered tool that the task names, else the first one, as `tool_choice`
- * permits. Once there is a tool result, it calls none.
+ * permits. Once there is a tool result, there are no more calls.
  */
 function chooseCalls(request: ChatRequest): ToolCall[] {
   const { tool_choice: choice, messages } = request;

@@ -74,7 +74,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
   }),
   /** Refuses as llama.cpp does while it loads its model. */
   z.strictObject({ kind: z.literal('loading') }),
-  /** Waits for a second request with the same script, and sends each the answer to the other. */
+  /** Waits for a second request with the same script, and sends to each request the answer to the other. */
   z.strictObject({ kind: z.literal('swap') }),
   /** Never responds; with `afterChunks` it first sends that many chunks of a stream. */
   z.strictObject({

@@ -182,7 +182,7 @@ function parsed<Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<
   return read.data;
 }
 
-/** Gives each of two callers the other's request; the first waits for the second. */
+/** Gives each of two callers the request of the other caller. The first caller waits for the second. */
 function pairing(): (mine: ChatRequest) => Promise<ChatRequest> {
   let waiting: { mine: ChatRequest; resolve: (theirs: ChatRequest) => void } | undefined;
   return (mine) => {

@@ -33,7 +33,7 @@ export async function startMailCatcher(options: {
       callback(faultOf(faults));
     },
     onData(stream, session, callback) {
-      // The library decodes international domains, so the addresses get their original form again.
+      // Give the addresses their original form again, because the library decodes international domains.
       const to = session.envelope.rcptTo.map(({ address }) => withAsciiDomain(address));
       // oxlint-disable-next-line promise/no-callback-in-promise -- the library takes callbacks only, and `keep` never throws
       void keep(to, stream).then(callback);

@@ -21,7 +21,7 @@ export interface Expected {
   readonly state: 'succeeded' | 'failed';
   readonly reason?: string | null;
   readonly failureClass?: string;
-  /** Attempts at the last model step. */
+  /** Number of attempts at the last model step. */
   readonly attempts: number;
   readonly result?: string | null;
   /** A part of the error message. */

@@ -43,7 +43,7 @@ function isBroken(reason: string): OddCase {
   return { name: `the reason ${reason} means broken off`, answers: [ends(reason, HALF)], expected };
 }
 
-/** The finish reasons of servers, in their own spelling, and missing ones. */
+/** Answers with the finish reasons of servers, in their own spelling, and without one. */
 export const ENDS: readonly OddCase[] = [
   ...['stop', 'STOP', 'eos', 'end_turn', 'endTurn', 'stop_sequence', 'FinishReason.STOP'].map(isGood),
   ...['length', 'max_tokens', 'MAX_TOKENS', 'FINISH_REASON_MAX_TOKENS', 'model_length', 'max_output_tokens'].map(isCut),

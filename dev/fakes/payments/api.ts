@@ -142,7 +142,7 @@ function createSession(ledger: Ledger, origin: string, form: Form): Session {
   const price = text(group(group(form, 'line_items'), '0'), 'price') ?? '';
   found(ledger.prices, price, { what: 'price', param: 'line_items[0][price]' });
   const expiresAt = Number(text(form, 'expires_at'));
-  // The expiry is compared with the machine's clock, because the service uses that clock too.
+  // Compare the expiry with the machine's clock, because the service uses that clock too.
   const life = expiresAt - Date.now() / 1_000;
   if (!(life >= 30 * 60 && life <= DAY)) {
     throw new ApiError(400, 'parameter_invalid_integer', 'It must be 30 minutes to 24 hours from now.', 'expires_at');
@@ -214,7 +214,7 @@ function listSessions(ledger: Ledger, form: Form) {
   );
 }
 
-/** Lists also accept a deleted customer. */
+/** Refuses an unknown customer; lists also accept a deleted one. */
 function assertKnown(ledger: Ledger, customer: string | undefined): void {
   if (!ledger.deleted.has(customer ?? '')) found(ledger.customers, customer, CUSTOMER);
 }

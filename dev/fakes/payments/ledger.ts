@@ -3,7 +3,7 @@ import type { Customer, Invoice, PaymentEvent, Price, Session, Subscription } fr
 
 export const DAY = 86_400;
 
-/** Days after which a failed payment is tried again. After the last one the subscription ends. */
+/** Days after which a failed payment is tried again. After the last attempt the subscription ends. */
 const RETRY_DAYS = [3, 8, 15];
 
 /** Result of a customer's next payments; `ask` if the customer's bank requires a confirmation. */
@@ -82,7 +82,7 @@ export class Ledger {
     return subscription;
   }
 
-  /** Cancels at the end of the period, as the portal does: with `cancel_at` alone. */
+  /** Cancels a subscription at the end of its period, as the portal does: by `cancel_at` alone. */
   cancelAtEnd(subscription: Subscription): PaymentEvent {
     subscription.cancel_at = itemOf(subscription).current_period_end;
     return this.emit('customer.subscription.updated', subscription);

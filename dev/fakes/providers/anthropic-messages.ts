@@ -97,7 +97,9 @@ const STOP_REASON: Readonly<Record<string, string>> = {
 
 type Message = ChatRequest['messages'][number];
 
-/** Converts a message to messages of a chat completion: each tool result in it becomes one. */
+/**
+ * Converts a message to messages of a chat completion. Each tool result in the message becomes a message of its own.
+ */
 function messagesOf({ role, content }: z.output<typeof Request>['messages'][number]): Message[] {
   if (typeof content === 'string') return [{ role, content }];
   const results = content.flatMap((part): Message[] =>

@@ -6,7 +6,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('text'),
     text: z.string(),
-    /** `stop` or `length`, which is written in the protocol's own word; any other word is sent as it is. */
+    /** `stop` or `length`, which is written in the protocol's own word; every other word is sent unchanged. */
     finishReason: z.string().default('stop'),
   }),
   z.strictObject({

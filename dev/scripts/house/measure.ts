@@ -46,7 +46,7 @@ const ROOMS = Object.keys(BUDGETS);
 const FEWEST_LINES = 40;
 const MOST_LINES = 300;
 const MOST_EXPORTS = 40;
-/** A small file is no fault if this many other files import it, because it saves each of them a copy. */
+/** A small file is no fault if this many other files import it, because it saves each of these files a copy. */
 const SHARED_BY = 3;
 
 /** Words that signal a sentence without a clear subject, verb and object. */

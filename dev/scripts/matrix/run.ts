@@ -28,7 +28,7 @@ const TESTS = [
   'test/core/delivery/webhooks/*.test.ts',
   'test/deploys/{migrations,schema}.test.ts',
 ];
-/** Tests of migrations, which never run through a pooler. */
+/** Tests of migrations. Migrations never run through a pooler. */
 const WITHOUT_POOLER = ['test/deploys/released-steps.test.ts'];
 
 const { values, positionals } = parseArgs({

@@ -12,7 +12,7 @@ const isWhole = given.every((each) => each.startsWith('-'));
 const checks = isWhole ? check() : Promise.resolve('');
 const vitest = spawn('vitest', ['run', ...given], { stdio: 'inherit' });
 await once(vitest, 'close');
-// The faults are printed at the end, so that they do not interrupt the output of the tests.
+// Print the faults at the end, so that they do not interrupt the output of the tests.
 const fault = await checks;
 if (fault !== '') console.error(`${fault}\nnpm run check has failed.`);
 process.exitCode = vitest.exitCode === 0 && fault === '' ? 0 : 1;

@@ -23,7 +23,7 @@ export interface Candidate {
   /** Place of the server. The source's label then consists of the server's maker and this place. */
   readonly place?: string;
   readonly asked: Asked;
-  /** True for a usual port of model servers, which may have no server. */
+  /** True for a usual port of model servers. There may be no server at such a port. */
   readonly isGuess: boolean;
   readonly entry: SourceEntry;
 }

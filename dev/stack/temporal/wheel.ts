@@ -89,7 +89,7 @@ async function findInstaller(
 /** Limit of an installation, no shorter than a build. */
 const TIMEOUT_MS = 300_000;
 
-/** Runs an installer to its end. It may be a script, so its whole process group is killed. */
+/** Runs an installer to its end. Kills its whole process group, because it may be a script. */
 async function run(installer: ChildOptions, { onProgress, guard, signal }: WheelOptions): Promise<void> {
   const startedAt = Date.now();
   const timeout = AbortSignal.timeout(TIMEOUT_MS);

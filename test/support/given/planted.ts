@@ -110,7 +110,7 @@ export async function plantDeliveries(
   return ids;
 }
 
-/** Plants the first attempt at a delivery, which got an error. */
+/** Plants the first attempt at a delivery. The attempt got an error. */
 export async function plantAttempt(db: Db, deliveryId: string): Promise<void> {
   await plant(db, 'webhook_attempts', {
     deliveryId,
@@ -235,7 +235,7 @@ export async function plantKeys(
   await plant(db, 'api_keys', values, sql`from unnest(${ids}::text[]) as planted (id)`);
 }
 
-/** Plants tool servers in a project, which are never called. */
+/** Plants tool servers that are never called. */
 export async function plantConnections(db: Db, projectId: string, count: number): Promise<void> {
   const ids = Array.from({ length: count }, () => newId('connection'));
   const server = { kind: 'tool_server', url: 'https://tools.example.com/', auth: 'none' };

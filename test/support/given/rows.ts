@@ -1,4 +1,4 @@
-/** Writes rows of any table, for the verbs of `given.ts`. Columns have their names in the code. */
+/** Writes rows of any table, for the verbs of `given.ts`. Columns are named as in the code. */
 import { empty, join, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 type Value = string | number | boolean | Date | null | Sql | readonly string[];
@@ -6,7 +6,7 @@ type Value = string | number | boolean | Date | null | Sql | readonly string[];
 /** Values of columns. */
 export type Values<Name extends string> = Readonly<Partial<Record<Name, Value>>>;
 
-/** Values of columns. A function gets its column, and makes a new value of the old one or a condition. */
+/** Values of columns. A function gets its column, and makes of it a new value or a condition. */
 export type Fields<Name extends string> = Readonly<Partial<Record<Name, Value | ((column: Sql) => Sql)>>>;
 
 /** Selects rows: by their ids, or by the values of columns. */
@@ -14,7 +14,7 @@ export type Which<Name extends string> = string | readonly string[] | Fields<Nam
 
 const MAY_BE_NONE = Symbol('there may be none');
 
-/** Selects all rows of a table, which may have none. */
+/** Selects all rows of a table, which may be empty. */
 export const EVERY: object = { [MAY_BE_NONE]: true };
 
 /** Selects rows by columns, and allows that there are none. */

@@ -74,7 +74,7 @@ export async function plantRuns(
 }
 
 /**
- * Plants a skipped occurrence, by itself or with the ones after it until now.
+ * Plants a skipped occurrence, alone or with all later occurrences until now.
  * @returns the id of its run
  */
 export function plantSkipped(

@@ -41,7 +41,7 @@ interface Times {
   readonly retryMs: number;
   readonly maxRetryMs: number;
   readonly pollMs: number;
-  /** Attempts without an event before polling begins. After ten polls, a stream is tried again. */
+  /** Number of attempts without an event before polling begins. After ten polls, a stream is tried again. */
   readonly attempts: number;
 }
 

@@ -79,7 +79,7 @@ function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
   };
 }
 
-/** Stops repeated reads when the session has ended. After the next sign-in everything is read again. */
+/** Stops repeated reads when the session has ended. After the next sign-in the pages read everything again. */
 function whileSignedIn(everyMs: number | false) {
   return ({ state: { error } }: { readonly state: { readonly error: unknown } }) =>
     error instanceof ApiError && error.status === 401 ? false : everyMs;

@@ -559,7 +559,7 @@ export interface components {
             runId: string;
             sentAt: components["schemas"]["Timestamp"] | null;
             /**
-             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent yet. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, which nothing confirms; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @description `open`: the call waits for a person. `approved`: a person has approved the call, which has not been sent yet. `sending`: the request is under way. `done`: the tool has carried out the call. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: the call may have taken effect, which nothing confirms; it is not sent again. `rejected`: a person has rejected the call, or it has expired. `replaced`: a person has changed the arguments; the changed call is an action of its own. `closed`: the call can no longer be carried out.
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
@@ -623,7 +623,7 @@ export interface components {
             runId: string;
             sentAt: components["schemas"]["Timestamp"] | null;
             /**
-             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent yet. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, which nothing confirms; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @description `open`: the call waits for a person. `approved`: a person has approved the call, which has not been sent yet. `sending`: the request is under way. `done`: the tool has carried out the call. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: the call may have taken effect, which nothing confirms; it is not sent again. `rejected`: a person has rejected the call, or it has expired. `replaced`: a person has changed the arguments; the changed call is an action of its own. `closed`: the call can no longer be carried out.
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
@@ -673,7 +673,7 @@ export interface components {
             /** @description The page on which a person decides. A GET of it changes nothing. */
             url: string;
         };
-        /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
+        /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: the arguments were erased with the texts of the run. `reference_ended`: another action, whose result the arguments use, was not carried out. `reference_missing`: the result that the arguments use has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
         ActionReason: string;
         ActionVerdict: {
             /** @description The decided action; null if the decision was refused. */
@@ -1384,7 +1384,7 @@ export interface components {
             /** @default {} */
             notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
-             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; a run that does not, even after one reminder, ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @default optional
              * @enum {string}
              */
@@ -1404,7 +1404,7 @@ export interface components {
             /** @default null */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON that fits the schema, and the run keeps it as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
              * @default null
              */
             resultSchema?: {
@@ -1837,7 +1837,7 @@ export interface components {
             /** @default {} */
             notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
-             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; a run that does not, even after one reminder, ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @default optional
              * @enum {string}
              */
@@ -1857,7 +1857,7 @@ export interface components {
             /** @default null */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON that fits the schema, and the run keeps it as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
              * @default null
              */
             resultSchema?: {
@@ -1941,7 +1941,7 @@ export interface components {
         };
         CreateRoutineNotifications: {
             /**
-             * @description Null follows the project. At most one mail an hour.
+             * @description Null for the settings of the project. A routine causes at most one mail an hour.
              * @default null
              */
             mail?: components["schemas"]["MailSettings"] | null;
@@ -2177,7 +2177,7 @@ export interface components {
         };
         /** @description Name of the resource for programs; null without one. */
         ExternalKey: string;
-        /** @description Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active. */
+        /** @description Versions of the project’s facts, if there is a newer one than the activated one. The newer one is taken over like a newer text of a skill. Null otherwise, for a routine without `facts`, and unless the routine is active. */
         FactsBehind: {
             /** @description The version that scheduled runs are told; null for none. */
             activated: number | null;
@@ -2851,7 +2851,7 @@ export interface components {
         ProjectUsageGroupsItemPartsItem: {
             /** @description US dollars, a decimal string; null when no step had a price. */
             costUsd: string | null;
-            /** @description The id of the routine or of the model; null for all others. */
+            /** @description The id of the routine or of the model; null for all others together. */
             key: string | null;
             totalTokens: number;
         };
@@ -3003,7 +3003,7 @@ export interface components {
             /** @default {} */
             notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
-             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; a run that does not, even after one reminder, ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @default optional
              * @enum {string}
              */
@@ -3023,7 +3023,7 @@ export interface components {
             /** @default null */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON that fits the schema, and the run keeps it as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`.
              * @default null
              */
             resultSchema?: {
@@ -3182,7 +3182,7 @@ export interface components {
             /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
-             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first result of its routine), `changed` (it differs from the previous result), `unchanged` (it says that there is nothing to report, or the same as the previous result). All but `unchanged` are worth reading.
+             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (the result says that a part of the work is missing), `first` (the first result of its routine), `changed` (the result differs from the previous one), `unchanged` (the result says that there is nothing to report, or the same as the previous one). All but `unchanged` are worth reading.
              * @enum {string}
              */
             kind: "failed" | "partial" | "first" | "changed" | "unchanged";
@@ -3566,7 +3566,7 @@ export interface components {
             definition: components["schemas"]["DraftedDefinition"];
             forecast: components["schemas"]["DraftForecast"] | null;
             /**
-             * @description `model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.
+             * @description `model`: a model of the directory wrote the draft; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.
              * @enum {string}
              */
             madeBy: "model" | "words" | "blueprint";
@@ -3658,13 +3658,13 @@ export interface components {
         RoutineModel: components["schemas"]["ModelReferenceOutput"];
         RoutineName: string;
         RoutineNotifications: {
-            /** @description Null follows the project. At most one mail an hour. */
+            /** @description Null for the settings of the project. A routine causes at most one mail an hour. */
             mail: components["schemas"]["MailSettings"] | null;
             /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl: string | null;
         };
         /**
-         * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
+         * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; a run that does not, even after one reminder, ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
          * @enum {string}
          */
         RoutineOutcome: "optional" | "required";
@@ -3700,7 +3700,7 @@ export interface components {
             runs: components["schemas"]["RecentRun"][];
         };
         RoutineResultKey: components["schemas"]["ResultKey"];
-        /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
+        /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON that fits the schema, and the run keeps it as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
         RoutineResultSchema: {
             [key: string]: unknown;
         };
@@ -5102,7 +5102,7 @@ export interface components {
             name?: string;
             notifications?: components["schemas"]["UpdateRoutineNotifications"];
             /**
-             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; a run that does not, even after one reminder, ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @enum {string}
              */
             outcome?: "optional" | "required";
@@ -5112,7 +5112,7 @@ export interface components {
             overridable?: string[] | null;
             pauseAfterFailures?: number;
             resultKey?: components["schemas"]["ResultKey"] | null;
-            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
+            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON that fits the schema, and the run keeps it as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
@@ -5152,7 +5152,7 @@ export interface components {
             timeoutSeconds?: number;
         };
         UpdateRoutineNotifications: {
-            /** @description Null follows the project. At most one mail an hour. */
+            /** @description Null for the settings of the project. A routine causes at most one mail an hour. */
             mail?: components["schemas"]["MailSettings"] | null;
             /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl?: string | null;
@@ -7384,9 +7384,9 @@ export interface operations {
                 q?: string;
                 /** @description Only results that ended at this time or later. */
                 since?: string;
-                /** @description Only results that the caller (a person or an API key) has not marked as read, or only the others. After 30 days a result counts as read. */
+                /** @description `true`: only results that the caller (a person or an API key) has not marked as read. `false`: only the others. After 30 days a result counts as read. */
                 unread?: "true" | "false";
-                /** @description True for all kinds but `unchanged`, false for unchanged results only. */
+                /** @description `true`: no unchanged results. `false`: only unchanged results. */
                 worthReading?: "true" | "false";
             };
         };

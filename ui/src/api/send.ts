@@ -100,7 +100,7 @@ function keyFor(keys: Map<string, string>, input: object): string {
   return kept;
 }
 
-/** Reads the resources at and below these paths again: those of this project, and those of the person. */
+/** Reads the resources at and below these paths again: those of this project and those of the person. */
 export async function refresh(
   client: QueryClient,
   projectId: string | undefined,

@@ -7,9 +7,9 @@ export const ACTION_REASONS: Readonly<Record<string, string>> = {
   "connection_removed": "the connection of the tool was deleted",
   "connection_changed": "the connection has another account or address now",
   "routine_archived": "the routine was archived",
-  "content_erased": "its arguments were erased with the texts of its run",
-  "reference_ended": "an action that it refers to was not carried out",
-  "reference_missing": "the result that it refers to has no such value, or one that is too long",
+  "content_erased": "the arguments were erased with the texts of the run",
+  "reference_ended": "another action, whose result the arguments use, was not carried out",
+  "reference_missing": "the result that the arguments use has no such value, or one that is too long",
   "call_refused": "the call was refused before it was sent",
   "unreachable": "the tool server could not be reached before the action expired"
 };

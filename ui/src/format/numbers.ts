@@ -28,7 +28,7 @@ const USD = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol
 const cents = new Intl.NumberFormat(LOCALE, USD);
 const twoDigits = new Intl.NumberFormat(LOCALE, { ...USD, minimumSignificantDigits: 2, maximumSignificantDigits: 2 });
 
-/** Formats a sum in cents, and one below a cent as "< $0.01". Null is "unknown", which is not zero. */
+/** Formats a sum to the cent, and a sum below one cent as "< $0.01". Null is "unknown", which is not zero. */
 export function money(amount: string | number | null): string {
   if (amount === null) return 'unknown';
   return inPlaces(Number(amount), cents, 0.01);

@@ -6,7 +6,7 @@ const REASONS: Readonly<Record<string, string>> = {
   schedule_ended: 'The schedule has ended. Change its end to continue.',
 };
 
-/** Returns the reason in words for which the service itself changed the state of a routine. */
+/** Says in words why the service itself changed the state of a routine. */
 export function stateReasonInWords(reason: string): string {
   return REASONS[reason] ?? sentence(reason);
 }

@@ -119,8 +119,8 @@ export function humanize(name: string): string {
 
 /**
  * Chooses the word on the badge of a step. Steps that were open at the end of their run are recorded as failed at the
- * same instant, although they did not fail themselves. Any other call that failed before it began was refused. A
- * pending step of a running run counts as started.
+ * same instant, although they did not fail themselves. A call that failed before it began, for any other reason, was
+ * refused. A pending step of a running run counts as started.
  */
 export function stepBadgeOf(
   { kind, state, startedAt, finishedAt }: Shape<'Step'>,

@@ -1,8 +1,8 @@
 import { isRecord, memberOf, tokensOf, valueAt } from './json-pointer.ts';
 
 /**
- * Hints of a JSON Schema for a place in its data. The data may be older or newer than the schema, so a hint that does
- * not fit is left out.
+ * Hints of a JSON Schema for a place in its data. The data may be older or newer than the schema, so hints that do not
+ * fit are left out.
  */
 export class SchemaHints {
   readonly #root: unknown;

@@ -27,7 +27,7 @@ export function pointsOf({ runs }: Series, item: SeriesItem) {
   }));
 }
 
-/** Names an item by its key; data without a key is one item. */
+/** Names an item by its key; data without a key counts as one item. */
 export function titleOfItem({ key }: Pick<SeriesItem, 'key'>): string {
   return key === null ? 'The whole' : String(key);
 }

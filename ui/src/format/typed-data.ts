@@ -43,7 +43,7 @@ export interface TypedView {
   readonly tables: readonly TypedTable[];
 }
 
-/** The differences of data by key, as a run or a comparison has them. */
+/** The differences of data by key, in the form in which a run or a comparison has them. */
 export interface DataChanges {
   readonly by: { readonly list: string; readonly key: string } | null;
   readonly added: readonly unknown[];

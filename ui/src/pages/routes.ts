@@ -249,7 +249,7 @@ const billingRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'settings',
-  // `version` is a version of the facts; `action`, `project` and `person` are the filters of the audit log.
+  // Names of the query: `version` is a version of the facts; `action`, `project` and `person` filter the audit log.
   validateSearch: searchOf('tab', 'version', 'action', 'project', 'person'),
   component: lazyPage(() => import('./settings/page.tsx'), 'SettingsPage'),
 });

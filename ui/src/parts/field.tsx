@@ -24,7 +24,7 @@ export interface FieldProps {
   readonly children: ReactNode;
 }
 
-/** Shows a control with its label, description and error; the control takes its ids from here. */
+/** Shows a control with its label, description and error; the control gets its ids from this component. */
 export function Field({
   label,
   description,

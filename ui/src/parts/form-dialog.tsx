@@ -8,7 +8,7 @@ import { FormError } from './field.tsx';
 export interface FormDialogProps<Values extends FieldValues> extends Omit<DialogProps, 'open' | 'actions'> {
   readonly open?: boolean;
   readonly form: UseFormReturn<Values>;
-  /** Sends the values. An error of the API is shown at the fields that it names, or below them. */
+  /** Sends the values. An error of the API is shown at the fields that it names, or below the fields. */
   readonly onSubmit: (values: Values) => Promise<void>;
   /** The action as a verb: "Create key". */
   readonly action: string;

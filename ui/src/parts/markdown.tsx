@@ -17,7 +17,7 @@ export interface MarkdownProps {
 }
 
 const OUTLINED_WORDS = 1_200;
-/** Length that takes a tenth of a second to format. The beginning of a longer text is shown as written meanwhile. */
+/** Length that takes a tenth of a second to format. A longer text is shown as written until it is formatted. */
 const LONG = 20_000;
 
 /**

@@ -62,7 +62,7 @@ function Entries({ entries, reading }: EntriesProps) {
 /** Share of the window above which a heading has been reached. */
 const REACHED = 0.25;
 
-/** Returns the section at the top of the window; the first one before its heading is reached. */
+/** Returns the section at the top of the window; before the first heading is reached, the first section. */
 function useReading(entries: readonly OutlineEntry[]): string | undefined {
   const [reading, setReading] = useState(entries[0]?.id);
   useEffect(() => {

@@ -14,7 +14,7 @@ export function keptProject(): string | undefined {
   return localStorage.getItem(KEY) ?? undefined;
 }
 
-/** Throws the redirect to the sign-in page, which leads back here, unless the user is signed in. */
+/** Leads a user who is not signed in to the sign-in page, which leads back here: throws the redirect to it. */
 export async function requireSession(client: QueryClient, href: string): Promise<void> {
   const session = await client.ensureQueryData(sessionQuery());
   if (session === null) throw redirect({ to: '/sign-in', search: { to: href } });

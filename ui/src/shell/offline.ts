@@ -19,8 +19,8 @@ export function watchConnection(): void {
 }
 
 /**
- * Loads the code of a page when it is first opened, and waits while the browser is offline. The router would load the
- * whole document again, which an offline browser does not have.
+ * Loads the code of a page when it is first opened, and waits while the browser is offline. The router itself would
+ * load the whole document again, which fails offline.
  */
 export function lazyPage<Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,

@@ -11,11 +11,11 @@ export function confirmedAddress(email: string): string {
 export interface ResendMailProps {
   readonly email: string;
   readonly tone: 'info' | 'warn';
-  /** Reason why a person may want the link again. */
+  /** Reason why a person may want another link. */
   readonly children: ReactNode;
 }
 
-/** Sends the mail with the link that confirms an address once more. */
+/** Sends another mail with the link that confirms an address. */
 export function ResendMail({ email, tone, children }: ResendMailProps) {
   const resend = useSend('post', '/auth/send-verification-email', {
     done: 'A new link has been sent',

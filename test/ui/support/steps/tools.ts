@@ -51,7 +51,7 @@ export async function findTools(page: Page, routine: string): Promise<void> {
 export async function askToConfirm(page: Page, tool: string): Promise<Locator> {
   await page.getByRole('button', { name: `Confirm ${tool}` }).click();
   const question = page.getByRole('dialog', { name: `Let runs call ${tool}?` });
-  await question.getByText('without asking anybody').waitFor();
+  await question.getByText('without asking a person').waitFor();
   return question;
 }
 

@@ -2,7 +2,7 @@ import { Archive, ArchiveRestore, CirclePlay, Pause, Play, Undo2 } from 'lucide-
 import type { InputOf, Shape } from '../types.ts';
 import { verb } from './verb.ts';
 
-/** Reads on other pages that change when a run starts or a routine changes its state. */
+/** Paths that other pages read again when a run starts or a routine changes its state. */
 export const CHANGES = ['/v1/routines', '/v1/runs', '/v1/schedules', '/v1/attention', '/v1/skills'] as const;
 
 type Id = Pick<Shape<'Routine'>, 'id'>;

@@ -31,7 +31,7 @@ export interface NewKeyProps {
   /** The key that the new one replaces; its name, scopes and duration are the defaults. */
   readonly replaces: Shape<'ApiKey'> | undefined;
   readonly onClose: () => void;
-  /** Gets the plaintext, which cannot be read again. */
+  /** Gets the plaintext of the key, which no response shows again. */
   readonly onCreated: (key: string) => void;
 }
 

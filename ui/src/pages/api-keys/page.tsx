@@ -161,7 +161,7 @@ function LastUse({ apiKey: { prefix, lastUsedAt } }: { readonly apiKey: ApiKey }
 }
 
 interface CreatedKeyProps {
-  /** The plaintext, while it is shown. */
+  /** The plaintext of the key, while it is shown. */
   readonly secret: string | undefined;
   /** The older key that still works. */
   readonly replaces: Shape<'ApiKey'> | undefined;

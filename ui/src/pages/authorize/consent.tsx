@@ -47,7 +47,7 @@ export function Consent(props: ConsentProps) {
         </Notice>
       )}
       <AccessChoice choice={choice} />
-      {choice.projects?.length === 0 && <FormError message="You belong to no project for the assistant." />}
+      {choice.projects?.length === 0 && <FormError message="You belong to no project that the assistant could use." />}
       <ProjectProvider value={choice.project?.id}>
         <Buttons {...props} choice={choice} />
       </ProjectProvider>

@@ -111,7 +111,7 @@ function unless(isThere: boolean, reason: string): string | undefined {
   return isThere ? undefined : reason;
 }
 
-/** Names who can change the plan; undefined for owners, who can. */
+/** Names who can change the plan; undefined for an owner. */
 function useOwners(isOwner: boolean): string | undefined {
   const { organization } = useProjects();
   const members = useRead(

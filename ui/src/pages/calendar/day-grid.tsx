@@ -157,7 +157,7 @@ function EntryBox({ entry, projectId }: EntryBoxProps) {
   );
 }
 
-/** Shows the runs of one routine on one day in a line. Its dot shows the state of the worst run. */
+/** Shows in a line the runs of one routine on one day. The dot shows the state of the worst run. */
 function EntryLine({ entry: { routineId, routineName, moments }, projectId }: EntryBoxProps) {
   const worst = WORST.find((tone) => moments.some(({ state }) => toneOf(state) === tone));
   const shown = moments.find(({ state }) => toneOf(state) === worst) ?? moments[0];
@@ -183,7 +183,7 @@ function EntryLine({ entry: { routineId, routineName, moments }, projectId }: En
 
 const WORST = ['bad', 'warn', 'busy', 'news', 'good'] as const;
 
-/** Counts the runs of a folded day by their end; skipped runs are shown with their reason. */
+/** Counts the runs of a folded day by how they ended, and shows skipped runs with their reason. */
 function Counts({ moments }: { moments: readonly Moment[] }) {
   const groups = [...Map.groupBy(moments, ({ state, reason }) => `${state} ${reason ?? ''}`)];
   return (

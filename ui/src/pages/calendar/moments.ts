@@ -31,7 +31,7 @@ export function useMoments(start: Date, days: number): Loaded<Moments> {
     },
     { everyMs: hasBegun ? REFRESH_MS : false, enabled: hasBegun },
   );
-  // The API returns occurrences after `from`: begin just before midnight, which belongs to the first day.
+  // Begin just before midnight, which belongs to the first day: the API returns only occurrences after `from`.
   const from = Math.max(Math.floor(now / MINUTE_MS) * MINUTE_MS, start.getTime() - 1);
   const isOver = end <= from;
   const due = useRead(

@@ -80,7 +80,7 @@ export default function ConflictDialog({ conflict, onClose, onResolve, isSaving 
       ))}
       {onlyTheirs.length > 0 && (
         <div className="text-sm">
-          <p className="font-medium text-ink">The other user also changed, and it stays</p>
+          <p className="font-medium text-ink">These changes of the other user stay</p>
           <ul className="mt-1 flex flex-col gap-1 text-muted">
             {onlyTheirs.map((field) => (
               <li key={field} className="truncate">

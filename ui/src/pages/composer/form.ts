@@ -21,7 +21,7 @@ export const NEW_ROUTINE: RoutineForm = {
 /** Anchors of the parts of the form to which the chips lead. */
 export const PARTS = { what: 'what-it-does', skills: 'skills', model: 'model', schedule: 'schedule' } as const;
 
-/** Returns the first model of the service that can call tools, which is good for most routines. */
+/** Returns the first model of the service that can call tools. Such a model is good for most routines. */
 export function goodForMost(models: readonly Shape<'ModelOption'>[]): Shape<'ModelOption'> | undefined {
   return models.find(({ connectionId, abilities }) => connectionId === null && abilities.tools !== false);
 }

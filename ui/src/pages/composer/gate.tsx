@@ -17,7 +17,7 @@ const BLANK: GateValue = {
   maxQuietHours: null,
 };
 
-/** Edits the gate, which a scheduled run asks before it wakes its model. */
+/** Edits the gate: what a scheduled run asks before it wakes its model. */
 export function Gate({ routineId }: { readonly routineId: string | undefined }) {
   const { setValue, formState } = useFormContext<RoutineForm>();
   const gate = useWatch<RoutineForm, 'gate'>({ name: 'gate' });

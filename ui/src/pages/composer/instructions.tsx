@@ -156,7 +156,7 @@ function Variables() {
   );
 }
 
-/** Returns the form with its variables as they are saved: each placeholder without a value gets an empty one. */
+/** Returns the form with its variables as they are saved: a placeholder without a value gets an empty value. */
 export function withVariables(form: RoutineForm): RoutineForm {
   const { instructions, overridable } = form;
   const asked = variablesIn(instructions).map((name) => [name, form.variables[name] ?? ''] as const);

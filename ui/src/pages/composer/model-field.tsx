@@ -91,7 +91,7 @@ const EFFORTS = [
   { value: 'high', label: 'High', hint: 'More thought, more tokens' },
 ] as const;
 
-/** Tokens of a usual run, which reads some pages in a few steps and writes one. */
+/** Tokens of a usual run: it reads some pages in a few steps, and writes one page. */
 const USUAL = { input: 20_000, output: 2_000 };
 
 function usualRunInWords({ input, output }: NonNullable<Option['prices']>): string {

@@ -164,7 +164,7 @@ function serverText({ name, title, version, protocolVersion }: NonNullable<Conne
   return `${title ?? name} ${version} (MCP ${protocolVersion})`;
 }
 
-/** Lists the sites, properties or workspaces that a connection can see, as the provider states them now. */
+/** Lists the sites, properties or workspaces that a connection can see, by the provider's present list. */
 function Accounts({ connectionId }: { readonly connectionId: string }) {
   const accounts = useRead('/v1/connections/{connectionId}/accounts', { path: { connectionId } }, { staleMs: 300_000 });
   return (

@@ -57,7 +57,7 @@ export function Approve({ terminal, userCode, onDecided }: ApproveProps) {
         that person would get a key to your project.
       </Notice>
       <AccessChoice choice={choice} />
-      {choice.projects?.length === 0 && <FormError message="You belong to no project for the terminal." />}
+      {choice.projects?.length === 0 && <FormError message="You belong to no project that the terminal could use." />}
       <ProjectProvider value={choice.project?.id}>
         <Buttons {...{ terminal, userCode, onDecided, choice }} />
       </ProjectProvider>

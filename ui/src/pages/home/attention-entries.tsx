@@ -70,7 +70,7 @@ export function Stopped({ of: routine, projectId }: Props<'stopped'>) {
           Change the end
         </ButtonLink>
       ) : state === 'draft' ? (
-        // Offer a run first, which a draft needs as proof.
+        // Offer a run first, because a draft needs it as proof.
         <VerbButton verb={run} of={{ id: routineId }} size="sm" kind="quiet" label="Run once" bare />
       ) : (
         <VerbButton verb={activate} of={{ id: routineId }} size="sm" kind="quiet" label="Activate again" bare />

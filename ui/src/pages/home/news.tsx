@@ -77,7 +77,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   const mark = useMarkRead();
   const again = useVerb(RUN_AGAIN);
   const [isLong, setLong] = useState(false);
-  // A row also represents earlier results of the same routine, so they are marked as read too.
+  // Mark earlier results of the same routine too, because the row represents them.
   const read = (runId: string) => {
     const group = groupsOf(list.data ?? []).find(([latest]) => latest.runId === runId) ?? [];
     const runIds = group.map((result) => result.runId);

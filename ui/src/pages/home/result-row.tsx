@@ -87,7 +87,7 @@ function looksOf({ urgency, kind }: Result): readonly [label: string, tone: Tone
   return urgency === 'high' ? URGENT : KINDS[kind];
 }
 
-/** Returns the beginning of a text, or the reason for its absence. Data is summarized by its differences. */
+/** Returns the beginning of a text, or the reason for its absence; empty for data, whose differences are shown. */
 function textOf(result: Result): string {
   const { kind, outcomeSummary, excerpt, changes } = result;
   if (outcomeSummary !== null) return unmarked(outcomeSummary);

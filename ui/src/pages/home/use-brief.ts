@@ -12,7 +12,7 @@ const REFRESH = { everyMs: 15_000 } as const;
 export function useBrief() {
   const list = useList(...NEWS, REFRESH);
   const attention = useRead(...ATTENTION, REFRESH);
-  // Until the list of problems is read, a failure may be shown twice, which is better than not at all.
+  // Until the list of problems is read, rather show a failure twice than not at all.
   return { list, attention, brief: briefOf(list.data ?? [], attention.data) };
 }
 

@@ -44,7 +44,7 @@ export function namesOf(given: object, schema: unknown): readonly string[] {
   return [...new Set([...known, ...own])];
 }
 
-/** Names an argument by the title that its server gives it, and by its own name. */
+/** Names an argument by its own name, and by the title that the server gives it. */
 export function Label({ name, schema }: { readonly name: string; readonly schema: unknown }) {
   const { title } = new SchemaHints(schema, schema).member(name);
   if (title === undefined || title.toLowerCase() === name.toLowerCase()) return drawn(name);

@@ -81,7 +81,7 @@ export function Decisions({ call, pane, isChanged, isBusy, error, ...on }: Decis
   );
 }
 
-/** Finds a call that has to be approved before this one, which uses its result. */
+/** Finds a call whose result this call uses, and which has to be approved first. */
 function useWaitingFirst({ runId, refersTo, state }: Action): Action | undefined {
   const enabled = state === 'open' && refersTo.length > 0;
   const ofRun = useList('/v1/actions', { query: { runId, limit: 200 } }, { enabled });

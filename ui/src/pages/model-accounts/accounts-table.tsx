@@ -117,7 +117,7 @@ function AccountState({ account }: { readonly account: Account }) {
       {error !== null && <span className="text-xs text-muted">{error.message}</span>}
       {availableFrom !== null && (
         <span className="text-xs text-muted">
-          Allowance used up; again <Time at={availableFrom} as="countdown" />
+          Allowance used up; available <Time at={availableFrom} as="countdown" />
         </span>
       )}
       {revocation !== null && (

@@ -138,7 +138,7 @@ const COLUMNS: readonly Column<Source>[] = [
   },
 ];
 
-/** Describes a source beside its label: its owner, its address, and its name in ids if that differs. */
+/** Describes a source beside its label: its owner, its address, and its name in the ids of models if that differs. */
 function aboutOf({ name, label, local, baseUrl }: Source): string {
   const parts = [local && 'Your own server', name !== label.toLowerCase() && name, baseUrl];
   return parts.filter((part) => typeof part === 'string').join(', ');

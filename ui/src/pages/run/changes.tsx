@@ -42,7 +42,7 @@ export function Comparison({ changes }: { readonly changes: RunChanges }) {
 }
 
 export interface AllChanges {
-  /** All changed items once the user asks for them, else the ones that the run keeps. */
+  /** All changed items once the user asks for them, before that the items that the run keeps. */
   readonly changes: Items | null;
   readonly isAll: boolean;
   readonly isFetching: boolean;

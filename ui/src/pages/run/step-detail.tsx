@@ -27,7 +27,7 @@ interface StepDetailProps {
   readonly leftOut: number;
 }
 
-/** Shows a step once its texts have been read, because the detail of the run leaves them out. */
+/** Reads the texts of a step, which the detail of the run leaves out, and then shows the step. */
 export function ReadStep({ runId, step, ...rest }: StepDetailProps & { readonly runId: string }) {
   const read = useRead('/v1/runs/{runId}/steps', {
     path: { runId },

@@ -57,7 +57,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
     }
     const { routineId, id, definitionHash } = policy;
     const maxCallsPerRun = limits.maxCallsPerRun === '' ? null : Number(limits.maxCallsPerRun);
-    // NaN would be sent as null, which means no limit.
+    // Refuse NaN, which would be sent as null and mean no limit.
     if (Number.isNaN(maxCallsPerRun)) {
       form.setError('maxCallsPerRun', { message: 'This is not a number.' });
       return;
@@ -93,7 +93,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
             </>
           ) : (
             <>
-              call it <strong className="font-medium text-ink">without asking anybody</strong>, with what the model
+              call it <strong className="font-medium text-ink">without asking a person</strong>, with what the model
               decides to send.
             </>
           )}

@@ -33,7 +33,7 @@ export function daysOf(span: Span, now = Date.now()): { readonly from: string; r
   return { from: isoDay(now - (Number(span) - 1) * DAY_MS), to: isoDay(now) };
 }
 
-/** Lists every day from one to another, both included, also days without use. */
+/** Lists every day from the first to the last, both included, also days without use. */
 export function everyDay(from: string, to: string): string[] {
   const days: string[] = [];
   for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) days.push(isoDay(at));

@@ -43,8 +43,8 @@ function DeleteAccount() {
           </Button>
         }
       >
-        Every session and membership ends, and the API keys that you made are revoked. Hand over or delete organizations
-        of which you are the last owner first.
+        Every session and membership ends, and the API keys that you made are revoked. First hand over or delete
+        organizations of which you are the last owner.
       </Danger>
       {isAsking && <DeleteAccountDialog onClose={() => setAsking(false)} />}
     </Section>

@@ -133,7 +133,7 @@ function RoleCell({ member, organization }: { readonly member: Member; readonly 
         ...(revokedKeys.length === 0 ? [] : [`keys revoked: ${revokedKeys.map((key) => key.name).join(', ')}`]),
       ].join('; '),
   });
-  // Only an owner may give or take ownership.
+  // Offer no other role unless the person may change it: only an owner may give or take ownership.
   if (!mayChange(organization) || (member.role === 'owner' && !isOwner)) {
     return roleName(member.role);
   }
@@ -191,7 +191,7 @@ interface EndSessionsDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks before a member's sessions in an organization are ended, and whether the access of their programs ends too. */
+/** Asks before a member's sessions in an organization are ended, and whether the member's programs lose access too. */
 function EndSessionsDialog({ member, organization, onClose }: EndSessionsDialogProps) {
   const end = useSend('delete', '/v1/organizations/{organizationId}/members/{userId}/sessions', {
     done: ({ ended, revokedKeys, disconnectedAssistants }) =>

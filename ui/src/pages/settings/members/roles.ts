@@ -2,7 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 
 export type Member = Shape<'Member'>;
 export type Invitation = Shape<'Invitation'>;
-/** An invitation with its token, which can be read only this once. */
+/** An invitation with its token, which no later response shows. */
 export type NewInvitation = Shape<'CreatedInvitation'>;
 export type Role = Member['role'];
 
