@@ -59,7 +59,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the metadata of the cloud is reached',
     file: 'lib/outbound/addresses.ts',
-    from: 'if (isMetadataAddress(parsed)) return false;',
+    from: 'if (isMetadata) return false;',
     to: '',
     tests: ['test/lib/outbound/addresses.test.ts'],
   },

@@ -10,7 +10,7 @@ import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { ago, changeRoutines, changeRuns, fallDue } from '#test/support/given.ts';
 
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 interface Listed {
   readonly id: string;

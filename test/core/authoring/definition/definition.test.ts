@@ -122,7 +122,7 @@ describe('a field that is added to the definition', () => {
   });
 });
 
-const serviced = serviceTest({ worker: true });
+const serviced = serviceTest({ worker: true, own: true });
 
 serviced('differences in SQL are those in the code', async ({ service }) => {
   const { database } = service.deps;

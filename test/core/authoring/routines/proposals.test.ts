@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { proposals } from '#core/authoring/routines/index.ts';
 import { sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { tickInProcess, tickSettled } from '#core/scheduling/index.ts';
@@ -9,16 +9,18 @@ import { changeRoutines } from '#test/support/given.ts';
 import { signUp } from '#test/support/people.ts';
 import { PATIENCE_MS } from '#test/support/properties.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { sharedService, type Service } from '#test/support/service.ts';
+import { startService, type Service } from '#test/support/service.ts';
 import { marker, type Json } from '#test/core/integrations/tools/support.ts';
 
 let service: Service;
 let key: ApiClient;
 
 beforeAll(async () => {
-  service = await sharedService({ worker: true });
+  service = await startService({ worker: true });
   key = await (await signUp(service)).key();
 });
+
+afterAll(() => service.close());
 
 function propose(id: string, patch: object, headers = {}) {
   return key.with(headers).post(`/v1/routines/${id}/proposals`, { patch });

@@ -9,7 +9,7 @@ import type { Service } from '#test/support/service.ts';
 import { activeRoutine, createRoutine, routineBody, runEnded } from '#test/support/routines.ts';
 import { changeRoutines } from '#test/support/given.ts';
 
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;

@@ -5,7 +5,7 @@ import { ApiClient, type Answer } from '#test/support/client.ts';
 import { lockWaits } from '#test/support/database.ts';
 import { changeActions, giveRole } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { sharedService, type Service } from '#test/support/service.ts';
+import { startService, type Service } from '#test/support/service.ts';
 import { assistantOf } from '#test/api/mcp/support.ts';
 import { confirm, policyPath, scriptCalls, type Json } from '../../integrations/tools/support.ts';
 import { actionEnded, actionsOf, approve, holdingRoutine, runAsking, ticked } from './support.ts';
@@ -17,7 +17,7 @@ let person: Person;
 let client: ApiClient;
 
 beforeAll(async () => {
-  [service, tracker] = await Promise.all([sharedService({ worker: true }), startTracker()]);
+  [service, tracker] = await Promise.all([startService({ worker: true }), startTracker()]);
   person = await signUp(service);
   client = sessionOf(person);
 });
@@ -26,6 +26,7 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await tracker?.stop();
+  await service?.close();
 });
 
 function sessionOf({ session }: Person, { projectId } = person) {

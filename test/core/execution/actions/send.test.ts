@@ -4,7 +4,7 @@ import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { changeActions, changeConnections } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { sharedService, type Service } from '#test/support/service.ts';
+import { startService, type Service } from '#test/support/service.ts';
 import { confirm } from '../../integrations/tools/support.ts';
 import { actionEnded, actionsOf, approve, holdingRoutine, runAsking, ticked } from './support.ts';
 import { startTracker, type Tracker } from './tracker.ts';
@@ -15,7 +15,7 @@ let person: Person;
 let client: ApiClient;
 
 beforeAll(async () => {
-  [service, tracker] = await Promise.all([sharedService({ worker: true }), startTracker()]);
+  [service, tracker] = await Promise.all([startService({ worker: true }), startTracker()]);
   person = await signUp(service);
   client = person.session.with({ 'X-Project-Id': person.projectId });
 });
@@ -33,6 +33,7 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await tracker?.stop();
+  await service?.close();
 });
 
 const ISSUE = { name: 'create_issue', arguments: { title: 'Broken link' } };

@@ -5,7 +5,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded } from '#test/support/routines.ts';
 import { ahead, changeRoutines, changeRuns, earlier, fallDue, plantRuns } from '#test/support/given.ts';
 
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 function inDays(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString();
