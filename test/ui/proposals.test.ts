@@ -17,7 +17,7 @@ test('a change of an active routine is tried while its schedule goes on, and tak
   const release = service.gateway.control.hold({ marker: mark });
   await page.getByRole('textbox', { name: 'Instructions' }).fill(`${mark} The second words.`);
   await page.getByRole('button', { name: 'Save, test and keep active' }).click();
-  await page.getByText(/The schedule runs version 1 until the test succeeds/).waitFor();
+  await page.getByText(/The schedule still runs version 1 until the test succeeds/).waitFor();
   expect((await client.get(`/v1/routines/${id}`)).data).toMatchObject({ state: 'active', revision: 1 });
 
   release();

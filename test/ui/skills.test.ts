@@ -41,7 +41,7 @@ test('a skill is written, shown with who uses it, changed and deleted', async ({
   await settled();
   await expectClean();
   await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('1 routine uses it, and goes on without it').waitFor();
+  await page.getByText('1 routine uses this skill, and continues without it').waitFor();
   await page.getByRole('button', { name: 'Delete skill' }).click();
   await page.waitForURL(/\/skills$/);
   await page.getByText('No skills of your own yet').waitFor();

@@ -307,7 +307,7 @@ test('a question of a run is answered on its page, and a rehearsal lists what it
       name: 'asks',
       before: () => api.serve(...run({ steps: asks }), answer('get', '/v1/questions', [question]), answered),
       act: async (page) => {
-        await says('WeeklyU+202E or <b>daily</b>?', 'Until then its default holds: Weekly')(page);
+        await says('WeeklyU+202E or <b>daily</b>?', 'Until then the default holds: Weekly')(page);
         await page.getByRole('button', { name: '<img src=x onerror=alert(1)>' }).waitFor();
         await page.getByRole('textbox', { name: 'Or another answer' }).fill('Monthly');
         await page.getByRole('button', { name: 'Answer', exact: true }).click();
