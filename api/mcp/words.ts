@@ -146,7 +146,7 @@ export const HELP: Partial<Readonly<Record<ErrorCode, string>>> = {
   run_not_cancellable: 'read_run has how it ended.',
   run_without_data: 'read_run has its result.',
   content_erased: 'list_runs has later runs.',
-  precondition_failed: 'Read it again for its present etag, and decide again.',
+  precondition_failed: 'Read the object again, because its etag has changed. Then decide again.',
   allowance_exceeded: 'read_project_usage has what is used; the owner changes the plan in the dashboard.',
   plan_write_required: 'The owner changes the plan in the dashboard; tools that read go on.',
   insufficient_scope: 'A person gives more in the dashboard, by another key or another sign-in.',

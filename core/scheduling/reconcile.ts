@@ -36,7 +36,7 @@ function tryNext(routine: Unscheduled): Date | undefined {
   }
 }
 
-/** Accounts whose routines one tick pauses; the next tick continues. */
+/** The most routines in which one tick looks for such accounts; the next tick continues. */
 const BATCH = 500;
 
 /** Reason that the routine shows. */

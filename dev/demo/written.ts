@@ -11,7 +11,7 @@ export interface Written {
   readonly data?: object;
 }
 
-/** The time of a run, from which its words follow. */
+/** Time of a run. The text of its result depends on it. */
 export interface Moment {
   readonly at: Date;
   /** Scheduled runs between this one and the latest past run; 0 for that run and all later ones. */

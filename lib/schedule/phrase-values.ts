@@ -36,7 +36,7 @@ const FRAGMENTS: Readonly<Record<string, string>> = {
   part: '(?:morning|afternoon|evening|night)',
 };
 
-/** Expands the parts of a pattern. The pattern matches only at the given place, and ends with a word. */
+/** Replaces each `{name}` in a pattern. The result matches only at `lastIndex` and never ends within a word. */
 export function sticky(source: string): RegExp {
   let written = source;
   while (/\{[a-z]+\}/.test(written)) {

@@ -251,7 +251,7 @@ function everySoOften(every: number, { window, minutes, days }: Within): string 
   return `${minutes.join() || 0} ${step === 1 ? (span ?? '*') : `${span ?? '*'}/${step}`} ${days}`;
 }
 
-/** Returns the hour field for a span, whose last hour counts if each run is on the hour. */
+/** Returns the hour field for a span. The last hour is included only if all runs are on the hour. */
 function hoursOf({ from, to }: Of<'window'>, isOnTheHour: boolean): string | Refusal {
   const [start, end] = [onTheClock(from, undefined, true), onTheClock(to, undefined, true)];
   if (start instanceof Refusal || end instanceof Refusal) return new Refusal('does not say from when to when exactly');

@@ -14,7 +14,7 @@ interface Approval extends Access {
   readonly userId: string;
   /** Beginning of a sentence that names the program and how the program got access. */
   readonly program: string;
-  /** The page of the project on which a person ends the access. */
+  /** Page of the project where a person can revoke the program's access. */
   readonly page: 'api-keys' | 'settings?tab=assistants';
 }
 

@@ -145,7 +145,7 @@ export async function patchOrganization(
       details: { required: requiresSecondFactor },
     });
   }
-  // This read refuses a person who now demands a second factor without having one.
+  // The change may demand a second factor that its author lacks: this read then throws, and nothing is changed.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;

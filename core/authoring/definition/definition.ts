@@ -129,7 +129,7 @@ const resultKey = z
   .meta({
     id: 'ResultKey',
     description:
-      'What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`.',
+      'JSON Pointers (RFC 6901) to a list in the data and to the key of its items. With this only the items of the list are compared, in any order; with null the whole data is compared. Data without the list, or with a missing or repeated key, is `result_invalid`.',
     example: { list: '/items', key: '/id' },
   });
 

@@ -10,7 +10,7 @@ export interface ChatMessage {
   readonly link: { readonly label: string; readonly url: string };
 }
 
-/** Writes the body of a message in the form of a chat. A text that is too long for the chat ends before the link. */
+/** Writes the body of a message in the format of the chat service. A text that is too long for the chat ends before the link. */
 export function renderChat(kind: ChatKind, message: ChatMessage): string {
   const [title, text] = [withoutUnseen(message.title), withoutUnseen(message.text)];
   return JSON.stringify(FORMS[kind]({ ...message, title, text }));

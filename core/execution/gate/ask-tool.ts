@@ -87,7 +87,7 @@ async function makeCall(
       return refused(call.why);
     case 'maybe_sent':
     case 'overtaken':
-      return refused('the tool or its confirmation has changed while it was asked');
+      return refused('the tool or its confirmation changed while the gate asked the tool');
   }
 }
 

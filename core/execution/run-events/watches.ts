@@ -26,7 +26,7 @@ export interface Watch {
 export interface RunCursor {
   readonly steps: number;
   readonly state: RunState | undefined;
-  /** The last piece that the follower got of the text of the next step. */
+  /** Last piece of the next step's text that the follower has received. */
   readonly text: { readonly attempt: number; readonly piece: number };
 }
 

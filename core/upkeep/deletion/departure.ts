@@ -81,7 +81,7 @@ export function endSessionsOfMember(
   });
 }
 
-/** Ends the programs of a person in all organizations, on their request with a new password. */
+/** Ends a person's programs in all organizations, when the person asks for this while resetting the password. */
 export async function endProgramsOf({ database }: { readonly database: Database }, userId: string): Promise<void> {
   const by = { kind: 'person', id: userId, address: null } as const;
   await transaction(database, async (tx) => {

@@ -1674,7 +1674,7 @@ export interface components {
         };
         /** @description The `name` of one of the `callableTools`, or the id of its policy. */
         ResultCheckToolSucceededTool: string;
-        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
+        /** @description JSON Pointers (RFC 6901) to a list in the data and to the key of its items. With this only the items of the list are compared, in any order; with null the whole data is compared. Data without the list, or with a missing or repeated key, is `result_invalid`. */
         ResultKey: {
             /** @description Pointer from an item to the text, number or boolean that identifies it; empty if the item is that value. */
             key: string;
@@ -1931,7 +1931,7 @@ export interface components {
             /** @default 5 */
             pauseAfterFailures?: number;
             /**
-             * @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`.
+             * @description JSON Pointers (RFC 6901) to a list in the data and to the key of its items. With this only the items of the list are compared, in any order; with null the whole data is compared. Data without the list, or with a missing or repeated key, is `result_invalid`.
              * @default null
              */
             resultKey?: components["schemas"]["ResultKey"] | null;
@@ -2015,7 +2015,7 @@ export interface components {
             outcome: "optional" | "required";
             /** @description The variables that a caller may set for one run; null for all, an empty list for none. */
             overridable: components["schemas"]["RoutineOverridable"] | null;
-            /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
+            /** @description JSON Pointers (RFC 6901) to a list in the data and to the key of its items. With this only the items of the list are compared, in any order; with null the whole data is compared. Data without the list, or with a missing or repeated key, is `result_invalid`. */
             resultKey: components["schemas"]["ResultKey"] | null;
             /** @description Curated slugs or custom skill ids, in order. */
             skills: components["schemas"]["RoutineSkills"];
@@ -3160,7 +3160,7 @@ export interface components {
             /** @description The variables that a caller may set for one run; null for all, an empty list for none. */
             overridable?: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures?: number;
-            /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
+            /** @description JSON Pointers (RFC 6901) to a list in the data and to the key of its items. With this only the items of the list are compared, in any order; with null the whole data is compared. Data without the list, or with a missing or repeated key, is `result_invalid`. */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON that fits the schema, and the run keeps it as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; if no value satisfies the schema, each run ends as `result_invalid`. */
             resultSchema?: components["schemas"]["RoutineResultSchema"] | null;

@@ -472,7 +472,7 @@ test('the composer in all its states', async ({ api, visit }) => {
         await expect.poll(() => box.isChecked()).toBe(true);
         await page.getByRole('button', { name: 'Test', exact: true }).click();
         await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'rehearse' });
-        await page.getByText('Rehearsal: the run asked for no call that may write.').waitFor();
+        await page.getByText('Rehearsal: the run did not try to write anything.').waitFor();
         await box.click();
         await page.getByRole('button', { name: 'Test again' }).click();
         await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'run' });

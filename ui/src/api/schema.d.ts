@@ -3274,7 +3274,7 @@ export interface components {
             /** @enum {string} */
             type: "tool_succeeded";
         };
-        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
+        /** @description JSON Pointers (RFC 6901) to a list in the data and to the key of its items. With this only the items of the list are compared, in any order; with null the whole data is compared. Data without the list, or with a missing or repeated key, is `result_invalid`. */
         ResultKey: {
             /** @description Pointer from an item to the text, number or boolean that identifies it; empty if the item is that value. */
             key: string;

@@ -9,7 +9,7 @@ const MODIFIER = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
 const GENERAL = [
   { keys: [MODIFIER, 'K'], label: 'Search and commands' },
   { keys: ['/'], label: 'Search and commands' },
-  { keys: [MODIFIER, 'Enter'], label: 'Save and test, while a routine is written' },
+  { keys: [MODIFIER, 'Enter'], label: 'Save and test, in the editor' },
   { keys: ['J'], label: 'Next result, on Home' },
   { keys: ['K'], label: 'Previous result, on Home' },
   { keys: ['E'], label: 'Mark the result as read' },

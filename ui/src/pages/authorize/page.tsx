@@ -16,7 +16,7 @@ const route = getRouteApi('/account/authorize');
  */
 export function AuthorizePage() {
   const { request, error } = route.useSearch();
-  // Refuse a faulty request without the description that the assistant may have added.
+  // Show only the code of a faulty request: the assistant may have written the description.
   if (error !== undefined || request === undefined) return <Wrong error={error} />;
   return <Asked key={request} oauthQuery={request} />;
 }

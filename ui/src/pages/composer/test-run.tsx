@@ -125,7 +125,7 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
 }
 
 function stagedInWords(calls: number): string {
-  if (calls === 0) return 'Rehearsal: the run asked for no call that may write.';
+  if (calls === 0) return 'Rehearsal: the run did not try to write anything.';
   return `Rehearsal: ${plural(calls, 'call')} not made. The details list these calls.`;
 }
 

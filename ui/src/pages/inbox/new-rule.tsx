@@ -63,7 +63,7 @@ export default function NewRule({ action, onClose }: NewRuleProps) {
       form={form}
       onClose={onClose}
       size="lg"
-      title={`Let calls of ${drawn(toolName)} like this through?`}
+      title={`Allow calls of ${drawn(toolName)} like this one?`}
       description="Later calls of this routine that meet every condition are made without your approval; arguments that you do not choose may have any value. The present call still waits for you."
       action="Save rule"
       disabledReason={

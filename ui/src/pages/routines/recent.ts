@@ -26,7 +26,7 @@ export function useRoutines(shown: Shown | undefined, q: string) {
     { everyMs: EVERY_MS, keepPrevious: true },
   );
   const recent = useList('/v1/runs/recent', { query: { limit: 200, perRoutine: 10 } }, { everyMs: EVERY_MS });
-  // The list of recent runs has the same order but routines of all states, so it may be pages behind.
+  // Read on: recent runs come in the same order but for routines of all states, so they may be pages behind.
   useReadOn(recent, isOlder(routines.data?.at(-1)?.id, recent.data?.at(-1)?.routineId));
   const usage = useRead('/v1/usage', { query: { groupBy: 'routine' } }, { everyMs: 60_000 });
   // Rows keep their identity while their content is the same, so that a key in the search does not redraw a long list.

@@ -20,7 +20,7 @@ const ExportMenu = lazy(() => import('./export-menu.tsx'));
 const ShareDialog = lazy(() => import('./share.tsx'));
 const KeyedData = lazy(() => import('./keyed-data.tsx'));
 
-/** Shows the result of a run: its text as a document, its data as tables. Offers both as written and as files. */
+/** Shows the result of a run: its text as a document, its data as tables. Each can also be shown unformatted and downloaded. */
 export function Result({ run }: { readonly run: RunDetail }) {
   const { result, data } = run;
   const isTyped = data !== null && data !== undefined;

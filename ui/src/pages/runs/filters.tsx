@@ -79,7 +79,7 @@ function SearchBox({ search, onChange }: FilterBarProps) {
   const [typed, setTyped] = useState(now);
   const [seen, setSeen] = useState({ address: now, sent: now });
   const q = useSettled(typed.trim());
-  // Take the search from the address, which Back or a button for all runs has changed.
+  // If Back, or a button that shows all runs, has changed the address, take the search from there.
   if (now !== seen.address) {
     setSeen({ address: now, sent: now });
     if (now !== seen.sent) setTyped(now);

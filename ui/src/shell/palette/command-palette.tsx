@@ -65,7 +65,7 @@ function Commands({ onClose, onKeys }: CommandPaletteProps) {
         <Search aria-hidden className="size-4 shrink-0 text-faint" />
         <Combobox.Input
           aria-label="Search and commands"
-          placeholder="Find a page, routine, run or skill, or what to do"
+          placeholder="Find a page, routine, run, skill or action"
           className="h-11 w-full bg-transparent text-base outline-none"
         />
       </div>
