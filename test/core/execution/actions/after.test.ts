@@ -108,7 +108,7 @@ test('what was decided is told to later runs until one of them succeeds', async 
   expect(told()).toContain('<>');
   await client.post(`/v1/actions/${action.id}/reject`);
   await runAsking({ service, client }, routine);
-  expect(told()).toContain('create_issue of Tools: a person has rejected it');
+  expect(told()).toContain('create_issue of Tools: a person has rejected the call');
   await runAsking({ service, client }, routine);
   expect(told()).toContain('<>');
 });

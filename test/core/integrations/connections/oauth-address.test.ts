@@ -41,7 +41,7 @@ test('a server that wants a key in its address besides a sign-in gets it at ever
     state: 'ready',
   });
   const { id } = signedIn.data;
-  const stored = await service.deps.database.query('select * from connections');
+  const stored = await service.deps.database.query('select * from connections where id = $1', [id]);
   expect(stored.rows).toHaveLength(1);
   expect(JSON.stringify([stored.rows, signedIn.body])).not.toContain(KEY);
 
