@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What an operation declares: the source of validation, the response check and OpenAPI. */
+/** Declaration of an operation, from which its validation, the check of its responses and OpenAPI are made. */
 interface Declaration<
   P extends z.ZodType = z.ZodType,
   Q extends z.ZodType<object> = z.ZodType<object>,

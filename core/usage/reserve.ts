@@ -33,7 +33,7 @@ export interface StepBound extends Attempt {
   readonly maxRunTokens: number | null;
   /** The longest that the call can take. The reservation is held no longer. */
   readonly leaseMs: number;
-  /** Whether the input counts as spent when the process dies. False if the next attempt continues the same call. */
+  /** True if the input counts as spent when the process dies, false if the next attempt continues the same call. */
   readonly countsIfLost: boolean;
 }
 

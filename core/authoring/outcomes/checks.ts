@@ -64,7 +64,7 @@ export function urgencyOf({
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /** Whether the result matches each check's pattern, by the check's index; undefined if the search took too long. */
+  /** True where the result matches a check's pattern, by the check's index; undefined if the search took too long. */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }

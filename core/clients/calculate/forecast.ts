@@ -48,7 +48,7 @@ export function forecastSeries(input: {
   }
   if (values.length < shortest) {
     throw new CalculationError(
-      `values has ${values.length} numbers; a forecast needs two seasons and at least 6 numbers: ${shortest}`,
+      `values has ${values.length} numbers; a forecast needs at least ${shortest}: two seasons, and no fewer than 6`,
     );
   }
   const last = values.length - horizon;

@@ -188,7 +188,7 @@ export function adaptRequest(
   const streaming = abilities.streaming !== false;
   const limitField = abilities.outputLimit ?? 'max_tokens';
   const oneCall = tools && abilities.parallelToolCalls === false;
-  const takesSchema = abilities.structuredOutputs !== false && abilities[schemaKey(format)] !== false;
+  const takesSchema = () => abilities.structuredOutputs !== false && abilities[schemaKey(format)] !== false;
   return {
     ...rest,
     messages: Array.isArray(messages) ? adaptMessages(messages, abilities, tools) : messages,
@@ -196,7 +196,7 @@ export function adaptRequest(
     ...(effort === undefined ? {} : effortField(effort, abilities)),
     // Send no schema beside tools: a grammar for the text keeps llama.cpp and vLLM from calling tools, and Groq and
     // Gemini refuse both together.
-    ...(format === undefined || tools || !takesSchema ? {} : { response_format: format }),
+    ...(format === undefined || tools || !takesSchema() ? {} : { response_format: format }),
     ...(oneCall && abilities.parallelToolCallsField !== false ? { parallel_tool_calls: false } : {}),
     ...(streaming ? { stream: true } : {}),
     ...(streaming && abilities.streamUsage !== false ? { stream_options: { include_usage: true } } : {}),
